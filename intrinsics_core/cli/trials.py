@@ -25,6 +25,8 @@ _ASKED = [
     {"role": "user", "content": "When was it lit?"},
 ]
 _ANSWERED = [*_ASKED, {"role": "assistant", "content": "It was lit in 1871."}]
+_ELSEWHERE = [*_ASKED[:2], {"role": "user", "content": "What does a ticket for the ferry to Brill cost?"}]
+_DECIDE = ("answerability", "context-relevance")  # what is asked a second time, where the document does not answer
 _ONE = "answerability"  # what is asked where a profile has no adapters: its formats then share one model
 _WORDS = {Choice: "a choice", Regex: "a regular expression", JsonSchema: "a JSON schema"}
 _BARE = 4  # tokens that the one letter "a" has at most; a chat template adds more
@@ -35,7 +37,8 @@ def tried(engine: Runtime, profile: Profile) -> Iterator[dict[str, Any]]:
     """A finding for each intrinsic that the profile has an adapter for, else for one; adapters that the server lacks
     are left out.
 
-    Before them comes a finding about raw prompts, where the profile sends such and the server changes them.
+    Before them comes a finding about raw prompts, where the profile sends such and the server changes them. Gates are
+    asked one question that the document answers and one that it does not; a finding says how the verdicts differ.
     """
     names = [name for name in profile.models if name in TABLE] or [_ONE]
     looked = False
@@ -50,8 +53,29 @@ def tried(engine: Runtime, profile: Profile) -> Iterator[dict[str, Any]]:
             looked = finding is not None
             if finding and finding["state"] != "works":
                 yield finding
-        if (finding := _trial(engine, call, profile, name, requests)) is not None:
+        finding, verdict = _trial(engine, call, profile, name, requests)
+        if finding is not None:
             yield finding
+        if verdict is not None and name in _DECIDE and (finding := _told_apart(engine, profile, name, verdict)):
+            yield finding
+
+
+def _told_apart(engine: Runtime, profile: Profile, name: str, verdict: str) -> dict[str, Any] | None:
+    """Whether a gate's verdict on a question that the document does not answer is another one."""
+    try:
+        other = _verdict(run(INTRINSICS[name](_ELSEWHERE, [_DOCUMENT]), engine, profile=profile))
+    except IntrinsicsError:
+        return None  # it can judge, as the first question showed
+    if other != verdict:
+        return _finding("verdicts", "works", f"{name}: {verdict}; where the document does not answer: {other}")
+    return _finding("verdicts", "degraded",
+                    f"{name}: {verdict} of a question that the document answers, and of one that it does not",
+                    "a judge that tells them apart: a larger model, or an adapter trained for it")  # fmt: skip
+
+
+def _verdict(result: Any) -> str | None:
+    """The label of a result, or of its one judgement."""
+    return getattr(next(iter(getattr(result, "judgements", ())), result), "label", None)
 
 
 def _first(call: Call[Any], profile: Profile) -> list[Request]:
@@ -80,25 +104,25 @@ def _prompts(engine: Runtime, like: Generate) -> dict[str, Any] | None:
 
 def _trial(
     engine: Runtime, call: Call[Any], profile: Profile, name: str, requests: list[Request]
-) -> dict[str, Any] | None:
+) -> tuple[dict[str, Any] | None, str | None]:
+    """The finding, None where the server lacks the adapter; and the verdict, None where there is none."""
     kinds = {type(r.constraint) for r in requests if isinstance(r, Generate) and r.constraint is not None}
     wanted = ", ".join(_WORDS[kind] for kind in kinds if kind in _WORDS)
     try:
         result, kept = _driven(engine, call, profile)
     except UnknownAdapter:
-        return None  # the finding about adapters names it
+        return None, None  # the finding about adapters names it
     except MalformedReply as error:
         said = f"the reply cannot be read: {(error.got or error.raw or error.message)[:_SHOWN]}"
-        return _finding(
-            name, "refused", said, f"a server that constrains replies to {wanted}" if wanted else error.expected
-        )
+        change = f"a server that constrains replies to {wanted}" if wanted else error.expected
+        return _finding(name, "refused", said, change), None
     except IntrinsicsError as error:
-        return _finding(name, "refused", error.message, error.expected)
+        return _finding(name, "refused", error.message, error.expected), None
     label = getattr(result, "label", None) or "its reply can be read"
     if kept:
-        return _finding(name, "works", str(label))
+        return _finding(name, "works", str(label)), _verdict(result)
     return _finding(name, "degraded", f"{label}; the reply does not keep to {wanted}",
-                    f"a server that constrains replies to {wanted}")  # fmt: skip
+                    f"a server that constrains replies to {wanted}"), _verdict(result)  # fmt: skip
 
 
 def _driven(engine: Runtime, call: Call[Any], profile: Profile) -> tuple[Any, bool]:

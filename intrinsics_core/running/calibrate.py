@@ -68,8 +68,8 @@ def calibrate(
 
     Raises:
         InvalidInput: an example is wrong (the message has its number), too few examples, one label only, labels that
-            are the wrong way round, or a promise that cannot be given (the message says how many examples labelled
-            false it takes).
+            are the wrong way round, scores that do not vary, or a promise that cannot be given (the message says how
+            many examples labelled false it takes).
         IntrinsicsError: an example could not be scored. None is left out silently.
     """
     from intrinsics_core.calibration.fitting import calibrate as fit
@@ -82,7 +82,12 @@ def calibrate(
         )
     calls, labels = _labelled(intrinsic, examples)
     data = _data(calls, labels, file)
-    fitted = fit(_scores(intrinsic, calls, engine, profile), labels, objective=objective,
+    scores = _scores(intrinsic, calls, engine, profile)
+    if len(set(scores)) == 1 and len(set(labels)) > 1:
+        raise InvalidInput(f"the scores do not vary: the judge gives {scores[0]:g} to each of {len(scores)} examples",
+                           intrinsic=intrinsic, expected="a judge that tells the two labels apart, such as a larger "
+                           "model or an adapter trained for it")  # fmt: skip
+    fitted = fit(scores, labels, objective=objective,
                  false_acceptance=false_acceptance, at_most=at_most, confidence=confidence, data=data)  # fmt: skip
     fitted = replace(fitted, intrinsic=intrinsic)
     if path is not None:

@@ -330,6 +330,12 @@ def test_a_model_is_fitted_and_the_fit_is_put_to_work(tmp_path: Path) -> None:
         calibrate("answerability", examples(), runtime)
 
 
+def test_a_judge_that_says_the_same_of_all_is_not_calibrated() -> None:
+    same = Scripted(lambda request: {"answerability": "unanswerable", "confidence": 0.0})
+    with pytest.raises(InvalidInput, match=r"the scores do not vary: the judge gives 0\.49 to each of 20 examples"):
+        calibrate("answerability", examples(), same)
+
+
 def test_certainties_without_log_probabilities_are_fitted_by_what_is_stated() -> None:
     digits = iter("0123456789" * 2)
     fitted = calibrate(

@@ -308,12 +308,26 @@ def test_check_says_what_a_server_can_do(request, row, imitated):
     states = tuple(found[subject]["state"] for subject in ("constraints", "log-probabilities", "documents"))
     assert states == STATES.get(request.node.callspec.params["row"], ("works", "works", "works"))
     assert found["adapters"]["state"] == "works"  # the prompted profile wants none
-    assert code == int("degraded" in states)
+    # Whose model says the same of everything, as that of the imitations does, is no judge: the gate is asked both ways.
+    assert found["verdicts"]["state"] == "degraded"
+    assert code == 1
     assert all(finding["change"] for finding in found.values() if finding["state"] != "works")
     assert found["answerability"]["state"] == "works"  # asked as the profile asks it, and its reply read
-    # The list; one request each for constraints, log-probabilities, documents, an intrinsic; the tokenizer; what is
-    # learnt, one more.
-    assert len(server.received) <= 7
+    # The list; one request each for constraints, log-probabilities, documents; two for an intrinsic; the tokenizer;
+    # what is learnt, one more.
+    assert len(server.received) <= 8
+
+
+@pytest.mark.parametrize(("elsewhere", "state"), [("unanswerable", "works"), ("answerable", "degraded")])
+def test_check_asks_both_ways(serve, elsewhere, state):
+    def answer(received: Received) -> Reply:
+        label = elsewhere if "ferry" in json.dumps(received.body) else "answerable"
+        return Reply(completion(json.dumps({"answerability": label, "confidence": 0.9})))
+
+    _code, found = checked(serve(answer).url)
+    assert found["answerability"]["seen"] == "answerable"
+    assert found["verdicts"]["state"] == state
+    assert elsewhere in found["verdicts"]["seen"]
 
 
 def test_check_says_that_log_probabilities_without_alternatives_do_not_score(serve):
@@ -419,7 +433,7 @@ def test_an_embedding_model_is_told_from_the_chat_model(serve, runtime):
                                                                "all-minilm:22m")]  # fmt: skip
     server = serve(Imitation(SERVERS["Ollama"]), models={"data": listed})
     code, found = checked(server.url)
-    assert (code, found["constraints"]["state"]) == (0, "works")
+    assert (code, found["constraints"]["state"]) == (1, "works")
     assert server.bodies()[0]["model"] == "granite3.3:8b"
     assert "for vectors, not asked: nomic-embed-text:latest, bge-m3, all-minilm:22m" in found["models"]["seen"]
     alone = serve("ok", models={"data": listed[:1]})
