@@ -40,12 +40,7 @@ CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 def object_of(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
 def enum_of(options: Sequence[str]) -> dict[str, Any]:
@@ -242,13 +237,7 @@ def asking(
 
 
 def json_request(
-    task: Task,
-    title: str,
-    messages: tuple[Message, ...],
-    schema: dict[str, Any],
-    tokens: int,
-    *,
-    logprobs: bool = True,
+    task: Task, title: str, messages: tuple[Message, ...], schema: dict[str, Any], tokens: int, *, logprobs: bool = True
 ) -> list[Generate]:
     """One request for JSON; ``title`` is the schema's."""
     constraint = JsonSchema({"title": title, **schema})

@@ -107,10 +107,6 @@ def _answer_relevance(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
     return AnswerRelevance.model_validate({"label": label, "score": score})
 
 
-def _write_answer_relevance(task: Task, value: AnswerRelevance) -> str:
-    return relevance_said("answer_relevance", *writers.answer_relevance(value))
-
-
 _ask_own = asking(
     "evaluate",
     "Judge the response, which answers the conversation, by the one metric that the field 'metric' names:\n"
@@ -168,7 +164,7 @@ FORMATS: Mapping[str, Format[Any]] = {
             100,
         ),
         _answer_relevance,
-        _write_answer_relevance,
+        lambda task, value: relevance_said("answer_relevance", *writers.answer_relevance(value)),
     ),
     "answer-rewrite": text_format(
         "answer-rewrite",

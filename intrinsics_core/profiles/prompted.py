@@ -48,7 +48,6 @@ from intrinsics_core.protocol.results import (
     Citations,
     HallucinationDetection,
     Judgement,
-    QueryRewrite,
     Ranking,
     Uncertainty,
 )
@@ -162,26 +161,6 @@ def _citations(task: Task, replies: Sequence[Reply]) -> Citations:
 # --- how a result is written as a reply -----------------------------------------------------------------------------
 
 
-def _write_rewrite(task: Task, value: QueryRewrite) -> str:
-    return said(rewritten_question=writers.query(task, value))
-
-
-def _write_judgement(task: Task, value: Judgement) -> str:
-    return relevance_said("context_relevance", writers.judgement(task, value), value.score or 0.0)
-
-
-def _write_answerability(task: Task, value: Answerability) -> str:
-    return said(**answerability_fields(value))
-
-
-def _write_list(task: Task, value: Ranking) -> str:
-    return said(ranking=[f"d{number}" for number in writers.order(task, value)])
-
-
-def _write_certainty(task: Task, value: Uncertainty) -> str:
-    return said(certainty=writers.certainty(value))
-
-
 def _write_hallucination(task: Task, value: HallucinationDetection) -> str:
     rows = [
         {"id": f"r{i}", "reason": writers.explanation(verdict), "faithfulness": verdict.label}
@@ -224,7 +203,7 @@ _FORMATS: dict[str, Format[Any]] = {
             256,
         ),
         readers.rewrite,
-        _write_rewrite,
+        lambda task, value: said(rewritten_question=writers.query(task, value)),
     ),
     "synonym-query": text_format(
         "synonym-query",
@@ -256,7 +235,7 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _judgement,
-        _write_judgement,
+        lambda task, value: relevance_said("context_relevance", writers.judgement(task, value), value.score or 0.0),
     ),
     "answerability": Format(
         asking(
@@ -270,7 +249,7 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _answerability,
-        _write_answerability,
+        lambda task, value: said(**answerability_fields(value)),
     ),
     "comparison": Format(
         asking(
@@ -298,7 +277,7 @@ _FORMATS: dict[str, Format[Any]] = {
             per_document=True,
         ),
         _listed,
-        _write_list,
+        lambda task, value: said(ranking=[f"d{number}" for number in writers.order(task, value)]),
     ),
     "uncertainty": Format(
         asking(
@@ -312,7 +291,7 @@ _FORMATS: dict[str, Format[Any]] = {
             100,
         ),
         _certainty,
-        _write_certainty,
+        lambda task, value: said(certainty=writers.certainty(value)),
     ),
     "hallucination-detection": Format(
         sentence_verdicts.render, _hallucination, _write_hallucination, sentence_verdicts.ask_missing

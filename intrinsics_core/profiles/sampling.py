@@ -23,22 +23,11 @@ from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Reply
 from intrinsics_core.protocol.results import HypotheticalPassage
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import groupings, json_reply, readers, writers
-from intrinsics_core.replies.groupings import Groups
+from intrinsics_core.replies import json_reply, rankings, readers, writers
+from intrinsics_core.replies.rankings import Groups
 from intrinsics_core.text.markup import defuse
 
 TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (2022), who found .5 to .7 alike
-
-
-# --- a made-up passage ----------------------------------------------------------------------------------------------
-
-
-def _passage(task: Task, replies: Sequence[Reply]) -> HypotheticalPassage:
-    return HypotheticalPassage(passage=readers.text_field(readers.generated(replies), "passage"))
-
-
-def _write_passage(task: Task, value: HypotheticalPassage) -> str:
-    return said(passage=writers.free_text(writers.given(value, HypotheticalPassage).passage))
 
 
 # --- sampled answers ------------------------------------------------------------------------------------------------
@@ -66,14 +55,6 @@ def _sample(task: Task) -> Sequence[Generate]:
     return [replace(request, temperature=TEMPERATURE, seed=int(task.options.get("seed", 0)), logprobs=False)]
 
 
-def _answer(task: Task, replies: Sequence[Reply]) -> str:
-    return readers.text_field(readers.generated(replies), "answer")
-
-
-def _write_answer(task: Task, value: str) -> str:
-    return said(reasoning="", answer=writers.free_text(value))
-
-
 # --- which of them agree --------------------------------------------------------------------------------------------
 
 
@@ -88,7 +69,7 @@ def _answers(task: Task) -> dict[str, Any]:
 def _groups(task: Task, replies: Sequence[Reply]) -> Groups:
     value, reply = read_object(replies, '{"groups": [["a0", "a2"], ["a1"]]}')
     rows = json_reply.field(value, "groups", list, "a list of lists of ids", reply.text)
-    return groupings.read(rows, _texts(task), reply)
+    return rankings.read_groups(rows, _texts(task), reply)
 
 
 def _write_groups(task: Task, value: Groups) -> str:
@@ -111,10 +92,14 @@ FORMATS: Mapping[str, Format[Any]] = {
             conversation_shown,
             512,
         ),
-        _passage,
-        _write_passage,
+        lambda task, replies: HypotheticalPassage(passage=readers.text_field(readers.generated(replies), "passage")),
+        lambda task, value: said(passage=writers.free_text(writers.given(value, HypotheticalPassage).passage)),
     ),
-    "candidate": Format(_sample, _answer, _write_answer),
+    "candidate": Format(
+        _sample,
+        lambda task, replies: readers.text_field(readers.generated(replies), "answer"),
+        lambda task, value: said(reasoning="", answer=writers.free_text(value)),
+    ),
     "agreement": Format(
         asking(
             "agreement",

@@ -25,7 +25,7 @@ from intrinsics_core.protocol.errors import IntrinsicsError, MalformedReply
 from intrinsics_core.protocol.requests import Generated, Program
 from intrinsics_core.protocol.results import Citations, HallucinationDetection, Result
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, numbering, readers, sentence_ids
+from intrinsics_core.replies import json_reply, readers, sentence_ids
 
 CLAIMS_NOTHING = (
     "'NA' if it claims nothing about what documents could hold (courtesy, an offer, a question back, that it does not "
@@ -100,7 +100,7 @@ def read(task: Task, rows: Sequence[dict[str, Any]], reply: Generated) -> list[t
     Raises:
         MalformedReply: no row can be read, or the sentences are numbered from 1.
     """
-    numbering.check(readers.row_numbers(rows, "id"), wanted(task), reply)
+    sentence_ids.check_numbers(readers.row_numbers(rows, "id"), wanted(task), reply)
     found: list[tuple[int | None, sentence_ids.Verdict]] = []
     failed: MalformedReply | None = None
     for row in rows:
@@ -127,7 +127,7 @@ def cited(task: Task, rows: Sequence[dict[str, Any]], reply: Generated, sentence
         MalformedReply: sources are no list, or the sentences are numbered from 1.
     """
     told = readers.row_numbers(rows, sentence)
-    numbering.check(told, wanted(task), reply)
+    sentence_ids.check_numbers(told, wanted(task), reply)
     return sentence_ids.citations(task, readers.links(rows, reply, sentence, "sources"), told=told)
 
 

@@ -46,6 +46,7 @@ from intrinsics_core.replies.placeholders import says_nothing
 from intrinsics_core.text.sentences import Span
 
 T = TypeVar("T")
+_FALLBACK = "is a fallback, which cannot be written as a verdict"
 
 CERTAINTIES: Mapping[str, float] = {digit: round(0.05 + 0.1 * int(digit), 2) for digit in readers.DIGITS}
 PERCENTAGES: Mapping[str, float] = dict(zip(readers.PERCENTAGES, CERTAINTIES.values(), strict=True))
@@ -60,13 +61,15 @@ def given(value: Any, kind: type[T]) -> T:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise InvalidInput("value is not a result of this format", expected=kind.__name__, got=type(value).__name__)
     if isinstance(value, Result) and value.degraded is not None:
-        _wrong(
-            "degraded",
-            "is a fallback, which cannot be written as a verdict",
-            expected="a result without it",
-            got=value.degraded,
-        )
+        _wrong("degraded", _FALLBACK, expected="a result without it", got=value.degraded)
     return value
+
+
+def _scored(score: float | None, field: str = "score") -> float:
+    """The score of a verdict; a fallback has none."""
+    if score is None:
+        _wrong(field, _FALLBACK, expected="a number", got=None)
+    return score
 
 
 def as_json(value: Any, indent: int | None = None) -> str:
@@ -140,8 +143,7 @@ def query(task: Task, value: QueryRewrite) -> str:
 def answerability(value: Answerability) -> str:
     """The label."""
     given(value, Answerability)
-    if value.probability is None:
-        _wrong("probability", "is a fallback, which cannot be written as a verdict", expected="a number", got=None)
+    _scored(value.probability, "probability")
     return value.label
 
 
@@ -150,17 +152,15 @@ def judgement(task: Task, value: Judgement) -> str:
     given(value, Judgement)
     if value.document_id != task.document_id(0):
         _wrong("document_id", "is not this task's document", expected=repr(task.document_id(0)), got=value.document_id)
-    if value.score is None:
-        _wrong("score", "is a fallback, which cannot be written as a verdict", expected="a number", got=None)
+    _scored(value.score)
     return value.label
 
 
 def answer_relevance(value: AnswerRelevance) -> tuple[str, float]:
     """The label and its score. A rewrite is asked for by itself."""
     given(value, AnswerRelevance)
-    if value.label is None or value.score is None:
-        _wrong("score", "is a fallback, which cannot be written as a verdict", expected="a number", got=None)
-    return value.label, value.score
+    score = _scored(None if value.label is None else value.score)
+    return str(value.label), score
 
 
 def rating(value: RatedMetric) -> tuple[str, float]:

@@ -20,12 +20,7 @@ from intrinsics_core._support.cancellation import result_of
 from intrinsics_core._support.fork_safety import renew_in_child
 from intrinsics_core.profiles import profile as named_profile
 from intrinsics_core.protocol.call import settled
-from intrinsics_core.protocol.errors import (
-    ContextTooLong,
-    IntrinsicsError,
-    RequestTimeout,
-    RuntimeUnavailable,
-)
+from intrinsics_core.protocol.errors import ContextTooLong, IntrinsicsError, RequestTimeout, RuntimeUnavailable
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate, JsonSchema, Outcome, Request, TokenLogprob
 from intrinsics_core.runtimes.base import Runtime, unsupported
@@ -45,18 +40,18 @@ Role = Literal["system", "user", "assistant"]
 _ROLES: dict[str, Role] = {"system": "system", "developer": "system", "assistant": "assistant"}
 
 # Over the names of an exception's classes and what it says: providers share words, not classes.
-_FAILURES: tuple[tuple[re.Pattern[str], type[IntrinsicsError]], ...] = (
-    # Some call a limit of the rate "too many tokens".
-    (re.compile(r"throttl|rate.?limit|\b429\b|quota|\bper (?:minute|hour|day)\b", re.I), RuntimeUnavailable),
-    (
-        re.compile(
+_FAILURES: tuple[tuple[re.Pattern[str], type[IntrinsicsError]], ...] = tuple(
+    (re.compile(words, re.I), kind)
+    for words, kind in (
+        # Some call a limit of the rate "too many tokens".
+        (r"throttl|rate.?limit|\b429\b|quota|\bper (?:minute|hour|day)\b", RuntimeUnavailable),
+        (
             r"context.{0,10}(length|window|size)|ContextOverflow|maximum context|too many (input )?tokens"
             r"|prompt is too long",
-            re.I,
+            ContextTooLong,
         ),
-        ContextTooLong,
-    ),
-    (re.compile(r"time.?out|timed out|deadline.?exceeded", re.I), RequestTimeout),
+        (r"time.?out|timed out|deadline.?exceeded", RequestTimeout),
+    )
 )
 
 
@@ -199,9 +194,7 @@ class ChatRuntime(Runtime):
                 if name in self._features:
                     self._features.discard(name)
                     warnings.warn(
-                        f"{self._kind} refuses {name} and {self.notice}: {error}",
-                        RuntimeWarning,
-                        stacklevel=2,
+                        f"{self._kind} refuses {name} and {self.notice}: {error}", RuntimeWarning, stacklevel=2
                     )
                 return True
         return False

@@ -31,10 +31,9 @@ from intrinsics_core.protocol.results import (
     HallucinationDetection,
     QueryRewrite,
     SentenceVerdict,
-    Uncertainty,
 )
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import numbering, readers, sentence_ids, writers
+from intrinsics_core.replies import readers, sentence_ids, writers
 
 # A document with such a line of its own must not look like two.
 _HEADING = re.compile(r"^([^\S\n]*Document \d+)(?=[ \t]*$)", re.MULTILINE)
@@ -91,7 +90,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs)
 def _by_sentence(task: Task, reply: Generated, expected: str) -> Sequence[tuple[int | None, Any]]:
     value: _Pairs = readers.parsed(reply, dict, expected, _DECODER)
     pairs = [(readers.sentence_number(key, "r"), said) for key, said in value.pairs]
-    numbering.check([number for number, _ in pairs], range(len(task.response_sentences)), reply)
+    sentence_ids.check_numbers([number for number, _ in pairs], range(len(task.response_sentences)), reply)
     return pairs
 
 
@@ -169,10 +168,6 @@ def _write_links(task: Task, value: Citations) -> str:
     return writers.as_json(links)
 
 
-def _write_percentage(task: Task, value: Uncertainty) -> str:
-    return writers.certainty(value, writers.PERCENTAGES)
-
-
 # --- the table ----------------------------------------------------------------------------------------------------
 
 
@@ -197,27 +192,22 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
         return family.context(task, to_last_question(task)) + opening(rewrite_role)
 
     ask_rewrite = partial(ask, "query-rewrite", rewrite_prompt)
-    certainties = readers.PERCENTAGES if paper else readers.DIGITS
     formats: dict[str, Format[Any]] = {
         "query-rewrite": Format(
             within_expansion(ask_rewrite(max_tokens=80), ask_rewrite(max_tokens=256, constraint=_REWRITE_SCHEMA)),
             readers.rewrite,
             _write_rewrite,
         ),
-        "answerability": Format(
-            ask("answerability", prompts.grounded_prompt(family, "answerability"), logprobs=True),
-            prompts.answerability,
-            prompts.write_answerability,
+        "answerability": prompts.judged_by_role(
+            family, "answerability", "answerability", prompts.answerability, writers.answerability
         ),
-        "uncertainty": Format(
-            ask(
-                "uncertainty",
-                prompts.grounded_prompt(family, "certainty"),
-                constraint=Choice(certainties),
-                logprobs=True,
-            ),
+        "uncertainty": prompts.judged_by_role(
+            family,
+            "uncertainty",
+            "certainty",
             prompts.certainty,
-            _write_percentage if paper else prompts.write_certainty,
+            partial(writers.certainty, labels=writers.PERCENTAGES if paper else writers.CERTAINTIES),
+            constraint=Choice(readers.PERCENTAGES if paper else readers.DIGITS),
         ),
         "hallucination-detection": Format(
             ask("hallucination-detection", prompts.detection_prompt(family, "r", _DETECT), max_tokens=1024),

@@ -10,7 +10,7 @@ Sources: the adapters' model cards; *A Library of LLM Intrinsics for RAG* (2025)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,9 +20,9 @@ from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Choice, JsonSchema, Regex, Reply
-from intrinsics_core.protocol.results import Citations, HallucinationDetection, Judgement, QueryRewrite
+from intrinsics_core.protocol.results import Citations, HallucinationDetection, Judgement
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, numbering, readers, sentence_ids, writers
+from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.text.markup import defuse, header
 
 
@@ -129,31 +129,23 @@ def _relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
 def _detect(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     reply, expected = readers.generated(replies), '[{"i": sentence, "r": reasoning, "f": faithfulness}, ...]'
     rows = readers.entries(reply, expected)
-    numbering.check(readers.row_numbers(rows, "i", "i"), range(len(task.response_sentences)), reply)
+    sentence_ids.check_numbers(readers.row_numbers(rows, "i", "i"), range(len(task.response_sentences)), reply)
     return sentence_ids.hallucination(task, readers.verdicts(rows, reply, "i", "f", "r", prefix="i"))
 
 
 def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     reply = readers.generated(replies)
     rows = readers.entries(reply, '[{"r": sentence, "c": [document sentences]}, ...]')
-    numbering.check(readers.row_numbers(rows, "r"), range(len(task.response_sentences)), reply)
+    sentence_ids.check_numbers(readers.row_numbers(rows, "r"), range(len(task.response_sentences)), reply)
     return sentence_ids.citations(task, readers.links(rows, reply, "r", "c"))
 
 
 # --- how a result is written as a reply -----------------------------------------------------------------------------
 
 
-def _fenced(name: str, text: str) -> str:
+def _fenced(name: str, write: Callable[[Task, Any], str], task: Task, value: Any) -> str:
     """One field in a code fence, as trained. The adapters' expressions allow no quote within the text."""
-    return f'```json\n{{\n    "{name}": {writers.without_quotes(text)}\n}}\n```'
-
-
-def _write_rewrite(task: Task, value: QueryRewrite) -> str:
-    return _fenced("rewritten_question", writers.query(task, value))
-
-
-def _write_relevance(task: Task, value: Judgement) -> str:
-    return _fenced("context_relevance", writers.judgement(task, value))
+    return f'```json\n{{\n    "{name}": {writers.without_quotes(write(task, value))}\n}}\n```'
 
 
 def _write_verdicts(task: Task, value: HallucinationDetection) -> str:
@@ -162,10 +154,6 @@ def _write_verdicts(task: Task, value: HallucinationDetection) -> str:
         for i, verdict in enumerate(writers.verdicts(task, value))
     ]
     return writers.as_json(rows)
-
-
-def _write_links(task: Task, value: Citations) -> str:
-    return writers.as_json([{"r": i, "c": numbers} for i, numbers in enumerate(writers.cited(task, value))])
 
 
 # --- the table ----------------------------------------------------------------------------------------------------
@@ -189,7 +177,9 @@ def profile(*, explain: bool = True) -> Profile:
     """
     formats: dict[str, Format[Any]] = {
         "query-rewrite": Format(
-            within_expansion(_ask_rewrite(seed=42), _ask_rewrite()), readers.rewrite, _write_rewrite
+            within_expansion(_ask_rewrite(seed=42), _ask_rewrite()),
+            readers.rewrite,
+            partial(_fenced, "rewritten_question", writers.query),
         ),
         "context-relevance": Format(
             ask(
@@ -200,34 +190,32 @@ def profile(*, explain: bool = True) -> Profile:
                 logprobs=True,
             ),
             _relevance,
-            _write_relevance,
+            partial(_fenced, "context_relevance", writers.judgement),
         ),
-        "answerability": Format(
-            ask(
-                "answerability",
-                prompts.grounded_prompt(_DIALECT, "answerability"),
-                max_tokens=16,
-                constraint=Choice(readers.ANSWERABLE),
-                logprobs=True,
-            ),
+        "answerability": prompts.judged_by_role(
+            _DIALECT,
+            "answerability",
+            "answerability",
             prompts.answerability,
-            prompts.write_answerability,
+            writers.answerability,
+            max_tokens=16,
+            constraint=Choice(readers.ANSWERABLE),
         ),
-        "uncertainty": Format(
-            ask(
-                "uncertainty",
-                prompts.grounded_prompt(_DIALECT, "certainty"),
-                constraint=Choice(readers.DIGITS),
-                logprobs=True,
-            ),
+        "uncertainty": prompts.judged_by_role(
+            _DIALECT,
+            "uncertainty",
+            "certainty",
             prompts.certainty,
-            prompts.write_certainty,
+            writers.certainty,
+            constraint=Choice(readers.DIGITS),
         ),
         "hallucination-detection": Format(_ask_detect(), _detect, _write_verdicts),
         "citations": Format(
             ask("citations", prompts.citation_prompt(_DIALECT, _CITE), max_tokens=1024, constraint=_LINKS),
             _cite,
-            _write_links,
+            lambda task, value: writers.as_json(
+                [{"r": i, "c": numbers} for i, numbers in enumerate(writers.cited(task, value))]
+            ),
         ),
         "entailment": Format(_ask_detect(), prompts.entailment(_detect), writers.entailment(_write_verdicts)),
     }

@@ -93,6 +93,22 @@ def grounded_prompt(family: Family, role: str) -> Prompt:
     return lambda task: family.context(task, conversation(task), documents(task)) + opening(role)
 
 
+def judged_by_role(
+    family: Family,
+    adapter: str,
+    role: str,
+    parse: Callable[[Task, Sequence[Reply]], Any],
+    write: Callable[[Any], str],
+    *,
+    max_tokens: int | None = None,
+    constraint: Constraint | None = None,
+) -> Format[Any]:
+    """A format that opens an adapter's role behind conversation and documents, and reads one label."""
+    prompt = grounded_prompt(family, role)
+    render = ask(adapter, prompt, max_tokens=max_tokens, constraint=constraint, logprobs=True)
+    return Format(render, parse, lambda task, value: write(value))
+
+
 def detection_prompt(family: Family, prefix: str, instruction: str) -> Prompt:
     """The response by sentence, the documents as they are, then the instruction; nothing opens the reply."""
     last = turn("system", instruction).removesuffix("\n")
@@ -217,9 +233,7 @@ def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[
     return {
         **{name: completed(family, chat) for name, chat in sampling.FORMATS.items()},
         "comparison": Format(
-            ask(None, compare, max_tokens=comparison_tokens, logprobs=True),
-            comparison,
-            write_comparison,
+            ask(None, compare, max_tokens=comparison_tokens, logprobs=True), comparison, write_comparison
         ),
         "synonym-query": _sampled_query(synonym_prompt, "[[Input]]"),
         "sample-answer": plain_text.whole(ask(None, sample, max_tokens=512, top_p=1.0)),
@@ -279,14 +293,6 @@ def entailment(detect: Callable[[Task, Sequence[Reply]], Any]) -> Callable[[Task
 
 
 # --- and how they are written -----------------------------------------------------------------------------------------
-
-
-def write_answerability(task: Task, value: Answerability) -> str:
-    return writers.answerability(value)
-
-
-def write_certainty(task: Task, value: Uncertainty) -> str:
-    return writers.certainty(value)
 
 
 def write_comparison(task: Task, value: float) -> str:

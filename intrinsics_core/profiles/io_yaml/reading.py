@@ -20,15 +20,9 @@ from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Likelihood, Work
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
-from intrinsics_core.protocol.results import (
-    AdapterOutput,
-    Citations,
-    HallucinationDetection,
-    QueryRewrite,
-    Uncertainty,
-)
+from intrinsics_core.protocol.results import AdapterOutput, Citations, HallucinationDetection, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, numbering, readers, sentence_ids
+from intrinsics_core.replies import json_reply, readers, sentence_ids
 from intrinsics_core.replies.labels import label_probabilities
 
 _KINDS: dict[Any, type] = {"object": dict, "array": list}
@@ -240,7 +234,7 @@ def hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDete
         number = next((row[name] for name in numbered if name in row), None)
         label, reason = _verdict(record, row, reply)
         verdicts.append((number, (readers.faithfulness(label, reply), None, reason)))
-    numbering.check([number for number, _ in verdicts], range(len(task.response_sentences)), reply)
+    sentence_ids.check_numbers([number for number, _ in verdicts], range(len(task.response_sentences)), reply)
     return sentence_ids.hallucination(task, verdicts)
 
 
@@ -277,7 +271,7 @@ def citations(spec: Spec, task: Task, reply: Generated) -> Citations:
             raise MalformedReply(f"field {cited!r} is not a list", expected="sentence numbers", got=repr(plain(row)),
                                  raw=reply.text)  # fmt: skip
         links += [(row.get(response), source) for source in sources]
-    numbering.check([row.get(response) for row in rows], range(len(task.response_sentences)), reply)
+    sentence_ids.check_numbers([row.get(response) for row in rows], range(len(task.response_sentences)), reply)
     return sentence_ids.citations(task, links)
 
 

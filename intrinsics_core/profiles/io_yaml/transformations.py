@@ -14,15 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictStr, model_validator
 
-from intrinsics_core.profiles.io_yaml.located import (
-    LOCATIONS,
-    Flag,
-    Numbering,
-    Offset,
-    begin_in,
-    label_text,
-    plain,
-)
+from intrinsics_core.profiles.io_yaml.located import LOCATIONS, Flag, Numbering, Offset, begin_in, label_text, plain
 from intrinsics_core.profiles.io_yaml.yaml_loader import Names, Number, Part, wrong
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated

@@ -25,12 +25,7 @@ from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.io_yaml.transformations import Likelihood
 from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.protocol.requests import Generated
-from intrinsics_core.protocol.results import (
-    AdapterOutput,
-    Citations,
-    HallucinationDetection,
-    Uncertainty,
-)
+from intrinsics_core.protocol.results import AdapterOutput, Citations, HallucinationDetection, Uncertainty
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, writers
 

@@ -160,15 +160,20 @@ _UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 # Keywords that a schema can do without, as complaints name them.
-_KEYWORD = re.compile(
+_KEYWORD = (
     r"['\"`](m(in|ax)(imum|Length|Items|Properties)|exclusiveM(in|ax)imum|multipleOf|pattern|format|uniqueItems)['\"`]"
     r"|schema contains features"
 )
 # `response_format` of another type. llama-cpp-python: status 500 or 422, "Input should be 'text' or 'json_object'".
-_OTHER_TYPE = re.compile(
+_OTHER_TYPE = (
     r"json_object|type.{0,30}json_schema|json_schema.{0,60}(not|n't|un) ?(support|avail|allow|permit)"
     r"|response_format type"
 )
+_NO_SYSTEM = (
+    r"System role not supported|[Oo]nly user and assistant roles|role' does not support '(?:system|developer)"
+    r"|Developer instruction is not enabled"
+)
+_OTHER_LENGTH = r"max_completion_tokens|not support param\w*: \[?'max_tokens"
 
 
 def _weaker(before: Constraints, after: Constraints) -> Callable[[Dialect], Dialect]:
@@ -179,53 +184,36 @@ def _unbounded(d: Dialect) -> Dialect:
     return replace(d, bounds=False)
 
 
-def _without(key: str, **changes: Any) -> tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]]:
-    """The row of a key that is left out where a complaint names it."""
-    return key, re.compile(rf"\b{key}\b"), lambda d: replace(d, **changes)
+def _set_to(**changes: Any) -> Callable[[Dialect], Dialect]:
+    return lambda d: replace(d, **changes)
 
 
+_ONLY_SOME = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
 # key in the body, what a complaint about it looks like, what is changed
-_OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...] = (
-    ("structured_outputs", _KEYWORD, _unbounded),
-    (
-        "structured_outputs",
-        re.compile("structured_outputs"),
-        _weaker("structured_outputs", "response_format"),
-    ),
-    # TGI 2 knows a schema by another name; TGI 3 both.
-    ("response_format", re.compile("unknown variant `json_schema`"), lambda d: replace(d, schema="json")),
-    ("response_format", _KEYWORD, _unbounded),
-    ("response_format", _OTHER_TYPE, _weaker("response_format", "json_object")),
-    ("response_format", re.compile("response_format"), lambda d: replace(d, constraints="none")),
-    # TGI calls the alternatives of a place by the name of its own endpoint.
-    ("logprobs", re.compile("log_?probs|top_n_tokens"), lambda d: replace(d, alternatives=_fewer(d.alternatives))),
-    _without("documents", documents="messages"),
-    _without("chat_template_kwargs", template=False),
-    *(
-        _without(key, sampling=False)
-        for key in ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
-    ),
-    # The model's chat template speaks: Mistral's and Gemma's words; then OpenAI's and Google's endpoints.
-    ("messages", re.compile("roles must alternate"), lambda d: replace(d, turns=_stricter(d.turns))),
-    (
-        "messages",
-        re.compile(
-            r"System role not supported|[Oo]nly user and assistant roles|role' does not support '(?:system|developer)"
-            r"|Developer instruction is not enabled"
-        ),
-        lambda d: replace(d, turns="no system"),
-    ),
-    # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
-    (
-        "max_tokens",
-        re.compile(r"max_completion_tokens|not support param\w*: \[?'max_tokens"),
-        lambda d: replace(d, length="max_completion_tokens"),
-    ),
-    _without("max_completion_tokens", length=None),
-    # Models that reason draw as they like: OpenAI's "Unsupported value: 'temperature' does not support 0".
-    _without("top_p", top_p=None),
-    _without("seed", seed=None),
-    _without("temperature", temperature=None),
+_OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...] = tuple(
+    (key, re.compile(names_it), change)
+    for key, names_it, change in (
+        ("structured_outputs", _KEYWORD, _unbounded),
+        ("structured_outputs", "structured_outputs", _weaker("structured_outputs", "response_format")),
+        # TGI 2 knows a schema by another name; TGI 3 both.
+        ("response_format", "unknown variant `json_schema`", _set_to(schema="json")),
+        ("response_format", _KEYWORD, _unbounded),
+        ("response_format", _OTHER_TYPE, _weaker("response_format", "json_object")),
+        ("response_format", "response_format", _set_to(constraints="none")),
+        # TGI calls the alternatives of a place by the name of its own endpoint.
+        ("logprobs", "log_?probs|top_n_tokens", lambda d: replace(d, alternatives=_fewer(d.alternatives))),
+        ("documents", r"\bdocuments\b", _set_to(documents="messages")),
+        ("chat_template_kwargs", "chat_template_kwargs", _set_to(template=False)),
+        *((key, key, _set_to(sampling=False)) for key in _ONLY_SOME),
+        # The model's chat template speaks: Mistral's and Gemma's words; then OpenAI's and Google's endpoints.
+        ("messages", "roles must alternate", lambda d: replace(d, turns=_stricter(d.turns))),
+        ("messages", _NO_SYSTEM, _set_to(turns="no system")),
+        # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
+        ("max_tokens", _OTHER_LENGTH, _set_to(length="max_completion_tokens")),
+        ("max_completion_tokens", "max_completion_tokens", _set_to(length=None)),
+        # Models that reason draw as they like: OpenAI's "Unsupported value: 'temperature' does not support 0".
+        *((key, rf"\b{key}\b", _set_to(**{key: None})) for key in ("top_p", "seed", "temperature")),
+    )
 )
 
 
