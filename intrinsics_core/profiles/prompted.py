@@ -53,6 +53,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, rankings, readers, sentence_ids, writers
+from intrinsics_core.replies.json_reply import malformed
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.markup import defuse
 from intrinsics_core.text.prose import ended
@@ -125,8 +126,7 @@ def _listed_alone(task: Task, reply: Generated, expected: str) -> Ranking:
     named = readers.parsed(reply, list, expected)
     found = rankings.read(task, named, reply)
     if len(named) - found.dropped < 2:
-        raise MalformedReply("the list names fewer than two documents", expected=expected, got=repr(named),
-                             raw=reply.text)  # fmt: skip
+        raise malformed("the list names fewer than two documents", reply.text, expected, named)
     return found
 
 

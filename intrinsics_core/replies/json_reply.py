@@ -31,6 +31,14 @@ DECODER = json.JSONDecoder()
 _ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
 
 
+_SAME: Any = object()
+
+
+def malformed(what: str, text: str, expected: str, got: Any = _SAME) -> MalformedReply:
+    """The error for a reply of this text; ``got`` is what of it is wrong, all of it where left out."""
+    return MalformedReply(what, expected=expected, got=repr(text if got is _SAME else got), raw=text)
+
+
 @dataclass(frozen=True, slots=True)
 class ReadValue:
     """A value of a reply: ``text[begin:end]``. ``text`` is what was read: the reply, or the JSON in its one string."""
@@ -64,8 +72,7 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECO
     """
     found = find(text, kind, expected, decoder)
     if cut_off and may_be_draft(found):
-        raise MalformedReply("the reply was cut off before it came to its answer", expected=expected, got=repr(text),
-                             raw=text)  # fmt: skip
+        raise malformed("the reply was cut off before it came to its answer", text, expected)
     return writable(found.value, found.text, expected)
 
 
@@ -82,15 +89,17 @@ def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECOD
     # {} in prose; the answer may follow.
     first = next((found for found in values if found.value != {}), values[0] if values else None)
     if first is None:
-        raise MalformedReply("the reply contains no JSON of the expected form", expected=expected, got=repr(text),
-                             raw=text)  # fmt: skip
+        raise malformed("the reply contains no JSON of the expected form", text, expected)
     alike = [found for found in values if found is first or _same_form(first.value, found.value)]
     if all(_agree(first.value, found.value) for found in alike):
         return first
     if stands := _that_opens(alike) if first.opens else alike[-1] if alike[-1].closes else None:
         return stands
-    raise MalformedReply("the reply contradicts itself: it gives several answers, and goes on after the last",
-                         expected=f"one of them: {expected}", got=repr(text), raw=text)  # fmt: skip
+    raise malformed(
+        "the reply contradicts itself: it gives several answers, and goes on after the last",
+        text,
+        f"one of them: {expected}",
+    )
 
 
 def _that_opens(alike: list[ReadValue]) -> ReadValue | None:
@@ -190,9 +199,7 @@ def writable(value: Any, text: str, expected: str) -> Any:
     try:
         (text if "\\ud" not in text.lower() else json.dumps(value, ensure_ascii=False)).encode()
     except UnicodeEncodeError:
-        raise MalformedReply(
-            "the reply contains half of a surrogate pair", expected=expected, got=repr(text), raw=text
-        ) from None
+        raise malformed("the reply contains half of a surrogate pair", text, expected) from None
     return value
 
 
@@ -222,8 +229,7 @@ def field(value: dict[str, Any], name: str, kinds: type | tuple[type, ...], expe
     if not isinstance(got, kinds) or (
         isinstance(got, bool) and bool not in (kinds if isinstance(kinds, tuple) else (kinds,))
     ):
-        raise MalformedReply(f"field {name!r} of the reply is missing or of the wrong type", expected=expected,
-                             got=repr(got), raw=raw)  # fmt: skip
+        raise malformed(f"field {name!r} of the reply is missing or of the wrong type", raw, expected, got)
     return got
 
 
@@ -238,6 +244,4 @@ def label(text: str, options: tuple[str, ...], raw: str) -> str:
     for option in options:
         if option.casefold() == wanted:
             return option
-    raise MalformedReply(
-        "the reply is not a known label", expected=f"one of {', '.join(options)}", got=repr(text), raw=raw
-    )
+    raise malformed("the reply is not a known label", raw, f"one of {', '.join(options)}", text)

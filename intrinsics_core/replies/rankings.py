@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import RankedDocument, Ranking
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, sentence_ids
+from intrinsics_core.replies.json_reply import malformed
 from intrinsics_core.replies.readers import sentence_number
 
 
@@ -63,7 +63,7 @@ def read(task: Task, named: Sequence[Any], reply: Generated) -> Ranking:
     sentence_ids.check_numbers(numbers, range(count), reply)
     known = dict.fromkeys(number for number in numbers if number is not None and 0 <= number < count)
     if not known:
-        raise MalformedReply("the reply names no document", expected='"d0", "d1", ...', got=repr(named), raw=reply.text)
+        raise malformed("the reply names no document", reply.text, '"d0", "d1", ...', named)
     order = [*known, *(i for i in range(count) if i not in known)]
     return ranking(task, order, dropped=len(named) - len(known), missing=count - len(known))
 
@@ -91,8 +91,9 @@ def read_groups(rows: Sequence[Any], answers: Sequence[str], reply: Generated) -
     )
     found = {groups for way in ways if (groups := _grouped(named, way, len(answers)))}
     if len(found) != 1:  # as ids and as texts, "1" may be two answers
-        raise MalformedReply("the groups do not name the answers, each once", got=repr(rows), raw=reply.text,
-                             expected=f"ids from a0 to a{len(answers) - 1}")  # fmt: skip
+        raise malformed(
+            "the groups do not name the answers, each once", reply.text, f"ids from a0 to a{len(answers) - 1}", rows
+        )
     return found.pop()
 
 

@@ -17,12 +17,12 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
-from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated, Reply
 from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, literals, reasoning
 from intrinsics_core.replies.confidence import in_label
+from intrinsics_core.replies.json_reply import malformed
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.replies.placeholders import says_nothing
 from intrinsics_core.replies.sentence_ids import Verdict
@@ -83,7 +83,7 @@ def free_text(reply: Generated) -> str:
     except UnicodeEncodeError:
         text = ""
     if not text:
-        raise MalformedReply("the reply is empty", expected="text", got=repr(reply.text), raw=reply.text)
+        raise malformed("the reply is empty", reply.text, "text")
     return text
 
 
@@ -94,7 +94,7 @@ def whole_text(reply: Generated) -> str:
         MalformedReply: it was cut off, is empty, or is no text.
     """
     if cut := reply.cut_off:
-        raise MalformedReply(f"the reply {cut}", expected="a whole text", got=repr(reply.text), raw=reply.text)
+        raise malformed(f"the reply {cut}", reply.text, "a whole text")
     return free_text(reply)
 
 
@@ -103,7 +103,7 @@ def first_query(reply: Generated) -> str:
     for line in free_text(reply).splitlines():
         if any(character.isalnum() for character in line):
             return line.strip()
-    raise MalformedReply("the reply contains no words", expected="a query", got=repr(reply.text), raw=reply.text)
+    raise malformed("the reply contains no words", reply.text, "a query")
 
 
 def text_field(reply: Generated, name: str) -> str:
@@ -115,8 +115,7 @@ def text_field(reply: Generated, name: str) -> str:
     value = parsed(reply, dict, f'{{"{name}": text}}')
     text = str(json_reply.field(value, name, str, "a string", reply.text)).strip()
     if not text:
-        raise MalformedReply(f"field {name!r} of the reply is empty", expected="text", got=repr(reply.text),
-                             raw=reply.text)  # fmt: skip
+        raise malformed(f"field {name!r} of the reply is empty", reply.text, "text")
     return text
 
 
@@ -133,8 +132,7 @@ def rewritten(task: Task, query: str, reply: Generated) -> QueryRewrite:
     """
     changed = query != task.query.strip()
     if changed and says_nothing(query):
-        raise MalformedReply("the rewritten question says nothing", expected="a question", got=repr(query),
-                             raw=reply.text)  # fmt: skip
+        raise malformed("the rewritten question says nothing", reply.text, "a question", query)
     return QueryRewrite(query=query, original=task.query, changed=changed)
 
 
@@ -188,8 +186,7 @@ def certainty(text: str, reply: Generated, start: int = 0) -> Uncertainty:
     options = PERCENTAGES if text.endswith("%") else DIGITS
     wanted = text.rjust(3, "0") if text.endswith("%") else text
     if wanted not in options:
-        raise MalformedReply("certainty is not one of ten", expected='"0" … "9", or "05%", "15%" … "95%"',
-                             got=repr(text), raw=reply.text)  # fmt: skip
+        raise malformed("certainty is not one of ten", reply.text, '"0" … "9", or "05%", "15%" … "95%"', text)
     values = dict(zip(options, (round(0.05 + 0.1 * d, 2) for d in range(10)), strict=True))
     measured = label_probabilities(reply.logprobs, options, start)
     expected = None if measured is None else min(1.0, sum(values[name] * p for name, p in measured.items()))
@@ -254,5 +251,5 @@ def objects(rows: list[Any], reply: Generated, expected: str) -> list[dict[str, 
     """The same list, all of it objects."""
     for row in rows:
         if not isinstance(row, dict):
-            raise MalformedReply("an entry is not an object", expected=expected, got=repr(row), raw=reply.text)
+            raise malformed("an entry is not an object", reply.text, expected, row)
     return cast(list[dict[str, Any]], rows)

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import Citation, Citations, Faithfulness, HallucinationDetection, SentenceVerdict
 from intrinsics_core.protocol.task import Task
+from intrinsics_core.replies.json_reply import malformed
 
 Verdict = tuple[Faithfulness, float | None, str | None]  # label, score, explanation
 _SEVERITY: dict[Faithfulness, int] = {"NA": 0, "faithful": 1, "partial": 2, "unfaithful": 3}
@@ -189,8 +189,12 @@ def check_numbers(named: Iterable[Any], shown: Sequence[int], reply: Generated) 
     moved_up = last + 1 in numbers and first not in numbers
     moved_down = last not in numbers and any(0 <= number < first for number in numbers)
     if moved_up or moved_down:
-        raise MalformedReply(_told(sorted(numbers), shown), got=repr(sorted(numbers)),
-                             expected=f"ids from {first} to {last}, as they were shown", raw=reply.text)  # fmt: skip
+        raise malformed(
+            _told(sorted(numbers), shown),
+            reply.text,
+            f"ids from {first} to {last}, as they were shown",
+            sorted(numbers),
+        )
 
 
 def _told(named: Sequence[int], shown: Sequence[int]) -> str:

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from intrinsics_core.profiles.granite import prompts, published
 from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
-from intrinsics_core.protocol.errors import InvalidInput, MalformedReply
+from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Choice, Generated, JsonSchema, Regex, Reply
 from intrinsics_core.protocol.results import (
@@ -34,6 +34,7 @@ from intrinsics_core.protocol.results import (
 )
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, sentence_ids, writers
+from intrinsics_core.replies.json_reply import malformed
 
 # A document with such a line of its own must not look like two.
 _HEADING = re.compile(r"^([^\S\n]*Document \d+)(?=[ \t]*$)", re.MULTILINE)
@@ -111,8 +112,9 @@ def _verdict(value: Any, reply: Generated) -> sentence_ids.Verdict:
     match = _RANGE.fullmatch(text)
     low, high = sorted(map(float, match.groups())) if match else (2.0, 2.0)
     if high > 1:
-        raise MalformedReply("a faithfulness value is not a score range", expected='"0.9-1.0", "unanswerable" or "NA"',
-                             got=repr(value), raw=reply.text)  # fmt: skip
+        raise malformed(
+            "a faithfulness value is not a score range", reply.text, '"0.9-1.0", "unanswerable" or "NA"', value
+        )
     label: Faithfulness = "unfaithful" if high <= _UNFAITHFUL_BELOW else "faithful" if low >= 0.5 else "partial"
     return label, round((low + high) / 2, 4), None
 
@@ -127,9 +129,7 @@ def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     reply, links = readers.generated(replies), []
     for number, sources in _by_sentence(task, reply, '{"<r0>": ["<c0>", ...], ...}'):
         if not isinstance(sources, list):
-            raise MalformedReply(
-                "the sources of a sentence are not a list", expected='["<c0>", ...]', got=repr(sources), raw=reply.text
-            )
+            raise malformed("the sources of a sentence are not a list", reply.text, '["<c0>", ...]', sources)
         links += [(number, readers.sentence_number(source, "c")) for source in sources]
     return sentence_ids.citations(task, links)
 

@@ -26,6 +26,7 @@ from intrinsics_core.protocol.requests import Constraint, Generate, Reply
 from intrinsics_core.protocol.results import Answerability, Uncertainty
 from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import readers, writers
+from intrinsics_core.replies.json_reply import malformed
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.text.markup import defuse
 
@@ -265,8 +266,7 @@ def comparison(task: Task, replies: Sequence[Reply]) -> float:
         return 0.5
     place = preferred(reply.text)
     if place is None:
-        raise MalformedReply("the reply names no passage", expected="A or B first", got=repr(reply.text[:200]),
-                             raw=reply.text)  # fmt: skip
+        raise malformed("the reply names no passage", reply.text, "A or B first", reply.text[:200])
     letter = reply.text[place]
     first = letter.upper() in "A1"
     labels = ("1", "2") if letter.isdigit() else ("a", "b") if letter.islower() else ("A", "B")

@@ -23,6 +23,7 @@ from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import AdapterOutput, Citations, HallucinationDetection, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids
+from intrinsics_core.replies.json_reply import malformed
 from intrinsics_core.replies.labels import label_probabilities
 
 _KINDS: dict[Any, type] = {"object": dict, "array": list}
@@ -75,7 +76,7 @@ def _parsed(schema: Mapping[str, Any] | None, reply: Generated, expected: str) -
         return readers.parsed(reply, _KINDS[kind], expected, _decoder())
     text = reply.text.strip()
     if not text:
-        raise MalformedReply("the reply is empty", expected=expected, got=repr(reply.text), raw=reply.text)
+        raise malformed("the reply is empty", reply.text, expected)
     begin = reply.text.find(text)
     try:
         value, end = _decoder().raw_decode(reply.text, begin)
@@ -107,8 +108,9 @@ def _check(spec: Spec, value: Any, expected: str, reply: Generated) -> None:
     except limits.BeyondLimits as beyond:
         raise MalformedReply(f"the reply cannot be checked: {beyond}", expected=expected, raw=reply.text) from None
     if error is not None:
-        raise MalformedReply(f"the reply does not fit the schema at {error.json_path}: {error.message[:300]}",
-                             expected=expected, got=repr(reply.text), raw=reply.text)  # fmt: skip
+        raise malformed(
+            f"the reply does not fit the schema at {error.json_path}: {error.message[:300]}", reply.text, expected
+        )
 
 
 # --- fields of a reply ------------------------------------------------------------------------------------------------
@@ -173,9 +175,7 @@ def _text(value: Any, reply: Generated) -> Any:
     if isinstance(value, dict):
         texts = [item for item in value.values() if isinstance(item, str)]
     if not texts:
-        raise MalformedReply(
-            "the reply contains no text", expected="a text field", got=repr(plain(value)), raw=reply.text
-        )
+        raise malformed("the reply contains no text", reply.text, "a text field", plain(value))
     return texts[0]
 
 
@@ -191,7 +191,7 @@ def _label(value: Any, reply: Generated) -> Any:
 def _rows(value: Any, reply: Generated) -> list[dict[str, Any]]:
     if isinstance(value, list) and all(isinstance(row, dict) for row in value):
         return [unplaced(row) for row in value]
-    raise MalformedReply("the reply is not a list of records", expected="[{...}, ...]", got=repr(value), raw=reply.text)
+    raise malformed("the reply is not a list of records", reply.text, "[{...}, ...]", value)
 
 
 def _at(label: Any, reply: Generated) -> tuple[Generated, int]:
@@ -203,7 +203,7 @@ def _at(label: Any, reply: Generated) -> tuple[Generated, int]:
 def rewrite(spec: Spec, task: Task, reply: Generated) -> QueryRewrite:
     query = str(_text(read(spec, reply), reply)).strip()
     if not query:
-        raise MalformedReply("the rewritten question is empty", expected="text", got=repr(reply.text), raw=reply.text)
+        raise malformed("the rewritten question is empty", reply.text, "text")
     return readers.rewritten(task, query, reply)
 
 
@@ -255,8 +255,7 @@ def _reads_like_a_label(texts: Mapping[str, str], reply: Generated) -> str:
     labels = {name: said for name, text in texts.items() if (said := text.strip().casefold()) in known}
     if len(set(labels.values())) != 1:
         what = "several labels" if labels else "no known label"
-        raise MalformedReply(f"a record has {what}", expected=f"one of {', '.join(readers.FAITHFULNESS)}",
-                             got=repr(dict(texts)), raw=reply.text)  # fmt: skip
+        raise malformed(f"a record has {what}", reply.text, f"one of {', '.join(readers.FAITHFULNESS)}", dict(texts))
     return next(iter(labels))
 
 
@@ -268,8 +267,7 @@ def citations(spec: Spec, task: Task, reply: Generated) -> Citations:
     for row in rows:
         sources = row.get(cited)
         if not isinstance(sources, list):
-            raise MalformedReply(f"field {cited!r} is not a list", expected="sentence numbers", got=repr(plain(row)),
-                                 raw=reply.text)  # fmt: skip
+            raise malformed(f"field {cited!r} is not a list", reply.text, "sentence numbers", plain(row))
         links += [(row.get(response), source) for source in sources]
     sentence_ids.check_numbers([row.get(response) for row in rows], range(len(task.response_sentences)), reply)
     return sentence_ids.citations(task, links)
