@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal
 
-from intrinsics_core.profiles.granite import prompts, published
+from intrinsics_core.profiles import adapter_names
+from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.errors import InvalidInput
@@ -224,7 +225,7 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
     return Profile(
         "granite-3.2",
         formats,
-        models=published.GRANITE_3_2,
+        models=adapter_names.GRANITE_3_2,
         made_by=(partial(profile, spelling=spelling, explain=explain), ()),
     )
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from intrinsics_core.profiles import relevance
-from intrinsics_core.profiles.granite import answer_relevance, prompts, published
+from intrinsics_core.profiles import adapter_names, relevance
+from intrinsics_core.profiles.granite import answer_relevance, prompts
 from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.profile import Format, Profile
@@ -223,7 +223,7 @@ def profile(*, explain: bool = True) -> Profile:
     formats |= answer_relevance.formats(_DIALECT)
     formats |= prompts.base_formats(_DIALECT, 4096 if explain else 2)
     return Profile(
-        "granite-3.3", formats, models=published.GRANITE_3_3, made_by=(partial(profile, explain=explain), ())
+        "granite-3.3", formats, models=adapter_names.GRANITE_3_3, made_by=(partial(profile, explain=explain), ())
     )
 
 

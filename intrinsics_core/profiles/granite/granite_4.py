@@ -38,9 +38,3 @@ def at_hand(**hints: Any) -> AdapterProfile:
             expected=f"'granite-4:FOLDER', 'granite-4:owner/name@commit', or the environment variable {VARIABLE}",
         )
     return profile(*places, **hints)
-
-
-def __getattr__(name: str) -> AdapterProfile:
-    if name != "PROFILE":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return at_hand()

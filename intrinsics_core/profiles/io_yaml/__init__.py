@@ -169,9 +169,3 @@ _VIEWS: Mapping[str, Callable[[Task], Task]] = {
 
 def at_hand(**hints: Any) -> AdapterProfile:
     raise InvalidInput("profile io.yaml needs to know where its adapters are", expected="'io.yaml:FOLDER'")
-
-
-def __getattr__(name: str) -> AdapterProfile:
-    if name == "PROFILE":
-        return at_hand()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from intrinsics_core.profiles.io_yaml import limits
@@ -29,9 +28,7 @@ from intrinsics_core.replies.labels import label_probabilities
 _KINDS: dict[Any, type] = {"object": dict, "array": list}
 
 
-@cache
-def _decoder() -> Decoder:
-    return Decoder()
+_DECODER = Decoder()
 
 
 def output(spec: Spec, task: Task, reply: Generated) -> AdapterOutput:
@@ -73,13 +70,13 @@ def read(spec: Spec, reply: Generated) -> Any:
 def _parsed(schema: Mapping[str, Any] | None, reply: Generated, expected: str) -> Any:
     kind = None if schema is None else schema.get("type")
     if isinstance(kind, str) and kind in _KINDS:
-        return readers.parsed(reply, _KINDS[kind], expected, _decoder())
+        return readers.parsed(reply, _KINDS[kind], expected, _DECODER)
     text = reply.text.strip()
     if not text:
         raise malformed("the reply is empty", reply.text, expected)
     begin = reply.text.find(text)
     try:
-        value, end = _decoder().raw_decode(reply.text, begin)
+        value, end = _DECODER.raw_decode(reply.text, begin)
     except ValueError:
         value, end = None, 0
     if not end or reply.text[end:].strip():

@@ -24,7 +24,6 @@ _ODD = JsonSchema({
     "required": ["word"], "additionalProperties": False,
 })  # fmt: skip
 _WORDS = 400  # a document of so many words has at least as many tokens
-_SHOWN = 8  # names in one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +69,9 @@ def _models(listing: Listing) -> Finding:
     bases, vectors = [n for n in named if not makes_vectors(n)], [n for n in named if makes_vectors(n)]
     adapters = [entry.name for entry in listing.entries if entry.parent]
     return Finding("models", "works" if bases else "degraded",
-                   f"{_some(bases) or 'none'}; adapters: {_some(adapters) or 'none'}"
-                   + (f"; for vectors, not asked: {_some(vectors)}" if vectors else ""),
+                   f"{some(bases) or 'none'}; adapters: {some(adapters) or 'none'}"
+                   + (f"; for vectors, not asked: {some(vectors)}" if vectors else ""),
                    None if bases else "model=... in the runtime's config")  # fmt: skip
-
-
-def _some(names: list[str]) -> str:
-    return some(names, _SHOWN)
 
 
 def _ask(runtime: ServerRuntime, profile: Profile, text: str, **more: object) -> Generated:
@@ -141,7 +136,7 @@ def _adapters(runtime: ServerRuntime, profile: Profile, listing: Listing) -> Ite
     if inside:
         try:
             _ask(runtime, profile, "?", template={"adapter_name": inside[0]}, max_tokens=1)
-            yield Finding("adapters", "works", f"inside the checkpoint: {_some(inside)}")
+            yield Finding("adapters", "works", f"inside the checkpoint: {some(inside)}")
         except IntrinsicsError as error:
             yield _failed("adapters", error)
     wanted = [name for name in wanted if name not in inside]
@@ -166,6 +161,6 @@ def _adapters(runtime: ServerRuntime, profile: Profile, listing: Listing) -> Ite
             yield _failed("adapters", outcome)
             return
     state: State = "refused" if not there else "degraded" if missing else "works"
-    seen = f"{_some(there) or 'none'}" + (f"; missing: {_some(missing)}" if missing else "")
+    seen = f"{some(there) or 'none'}" + (f"; missing: {some(missing)}" if missing else "")
     change = f"load them, or name them: adapters={{{missing[0]!r}: NAME}}" if missing else None
     yield Finding("adapters", state, seen, change)

@@ -88,7 +88,7 @@ class Listing:
         return some(names, _SHOWN) or "no models"
 
 
-def some(names: Sequence[str], most: int) -> str:
+def some(names: Sequence[str], most: int = 8) -> str:
     """The first names, and how many there are beside them."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
