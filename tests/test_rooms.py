@@ -188,25 +188,25 @@ MOST_LINES = {
     "bench": 2642,
     "calibration": 923,
     "chains": 1100,
-    "cli": 2455,
+    "cli": 2479,
     "demo": 678,
     "embedded": 8123,
     "encoders": 1504,
     "intrinsics": 3194,
     "local": 1311,
-    "profiles": 5316,
+    "profiles": 5210,
     "protocol": 2456,
     "render": 1429,
-    "replies": 2097,
-    "running": 2424,
-    "runtimes": 4141,
+    "replies": 2093,
+    "running": 2429,
+    "runtimes": 4249,
     "service": 2679,
     "testing": 663,
     "text": 2132,
     "training": 1549,
 }
 MOST_CODE = 30120  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 327  # compiled in the core
+MOST_PATTERNS = 316  # compiled in the core
 MOST_TEST_LINES = 6642  # under tests/embedded and tests/text
 
 
