@@ -90,6 +90,7 @@ def test_what_ships_is_what_was_recorded():
         assert_rounded_apart_at_most(np.concatenate(encoder.encode(CALIBRATION)), recorded(SHIPPED))
 
 
+@pytest.mark.slow
 def test_rebuilds_what_ships():
     source = upstream()
     import onnx
@@ -111,6 +112,7 @@ def test_rebuilds_what_ships():
     assert_rounded_apart_at_most(again, recorded(SHIPPED))
 
 
+@pytest.mark.slow
 def test_torch_says_the_same():
     torch = pytest.importorskip("torch", reason="no torch here to compare with")
     transformers = pytest.importorskip("transformers", reason="no transformers here to compare with")

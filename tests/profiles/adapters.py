@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -150,10 +152,24 @@ def write(root: Path, *, inside: str = "", **files: str) -> Path:
 
 def profile(**changes: Any) -> AdapterProfile:
     """All of them as a profile; ``changes`` are keys laid over every file."""
+    return _profile() if not changes else _made(changes)
+
+
+@cache
+def _profile() -> AdapterProfile:
+    return _made({})
+
+
+@cache
+def _values() -> dict[str, Any]:
     import yaml
 
+    return {task: yaml.safe_load(text) for task, text in FILES.items()}
+
+
+def _made(changes: dict[str, Any]) -> AdapterProfile:
     specs = {}
-    for task, text in FILES.items():
+    for task, value in _values().items():
         name = io_yaml.location.intrinsic_of(task)
-        specs[name] = io_yaml.parse(yaml.safe_load(text) | changes, name, f"{task}/io.yaml")
+        specs[name] = io_yaml.parse(deepcopy(value) | changes, name, f"{task}/io.yaml")
     return io_yaml.from_specs(specs)

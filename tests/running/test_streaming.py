@@ -23,7 +23,7 @@ from intrinsics_core.runtimes.base import AsyncRuntime
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.sentences import punkt
 from tests.contract.judge import judge
-from tests.drawing import drawn
+from tests.drawing import drawn, listed
 from tests.scripted import AsyncScripted, Scripted
 from tests.steps import LINEAR, growth
 
@@ -314,8 +314,8 @@ OPEN_TAILS = {"newlines": "\n", "brackets": "(", "quotes": '"', "dots": ".", "wo
               "bracketed words": "( a ", "one word": "a", "spaces": " ", "commas": ", b"}  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", OPEN_TAILS.values(), ids=OPEN_TAILS)
-@pytest.mark.parametrize("begin", ["", "It is so. "])
+@pytest.mark.parametrize("unit", listed(OPEN_TAILS, "dots", "words", "abbreviations"))
+@pytest.mark.parametrize("begin", listed(["", "It is so. "], ""))
 def test_a_tail_that_stays_open_costs_work_in_proportion(unit: str, begin: str) -> None:
     def work(n: int) -> Any:
         def feed() -> None:
@@ -563,7 +563,7 @@ CODE = {
 MANUALS_QUESTION = "What does the manual say?"
 
 
-@pytest.mark.parametrize("size", [1, 5, 17, 1000])
+@pytest.mark.parametrize("size", listed([1, 5, 17, 1000], 5))
 @pytest.mark.parametrize("answer", CODE.values(), ids=CODE)
 def test_code_is_judged_as_in_the_whole_answer_wherever_chunks_are_cut(answer: str, size: int) -> None:
     told, shown = list[Any](), 0
@@ -606,7 +606,7 @@ def test_a_sentence_that_goes_on_behind_what_was_judged_is_told_before_its_end_i
     assert told[-1] == whole(text).sentences[-1] and told[-1].text.startswith("<!-- Fog") and shown == text
 
 
-@pytest.mark.parametrize("unit", ["x = 1;\n", "a. b. ", "```\n", "~~~ a. b\n"])
+@pytest.mark.parametrize("unit", listed(["x = 1;\n", "a. b. ", "```\n", "~~~ a. b\n"], "a. b. "))
 def test_a_block_of_code_costs_work_in_proportion(unit: str) -> None:
     def work(n: int) -> Any:
         def feed() -> None:
@@ -645,7 +645,7 @@ WRAPPED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [1, 5, 17])
+@pytest.mark.parametrize("size", listed([1, 5, 17], 5))
 @pytest.mark.parametrize("answer", WRAPPED.values(), ids=WRAPPED)
 def test_a_line_that_is_judged_in_part_is_read_as_in_the_whole_answer(answer: str, size: int) -> None:
     checker = StreamChecker(asks("Tell me about the hotel."), HOTEL)
