@@ -207,7 +207,7 @@ MOST_LINES = {
 }
 MOST_CODE = 30120  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 316  # compiled in the core
-MOST_TEST_LINES = 6642  # under tests/embedded and tests/text
+MOST_TEST_LINES = 6644  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:
