@@ -50,6 +50,7 @@ LICENCES = {
     "help": "CC BY-SA 4.0",
     "qr_canard_dev": "CC BY-SA 4.0",
     "qr_cast_ikat": "MIT",
+    "everyday_frames": "Apache-2.0 (written for this project: training/reader/everyday_frames.txt)",
     "fictional": "Apache-2.0 (written for this project: training/reader/fictional.txt)",
     "turned": "Apache-2.0 (written for this project: training/reader/turned.txt)",
     "conversations": "Apache-2.0 (written for this project: training/reader/conversations)",

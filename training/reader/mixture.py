@@ -15,6 +15,7 @@ from random import Random
 from typing import Any
 
 from training.reader.data import CLAIMS, LICENCES, QUESTIONS, Claim, Passage, Question, passages, turns
+from training.reader.everyday_facts import Facts, frames
 from training.reader.fictional import Everyday, facts
 from training.reader.makers import Answers, Meant, Support
 from training.reader.pairs import Unit
@@ -49,6 +50,10 @@ SHARES: dict[str, float] = {
     "everyday": 10,
     "everyday asked": 2,
     "everyday makers": 20,
+    # several things of one kind, each with hours, prices and limits
+    "everyday facts": 120,
+    "everyday facts asked": 40,
+    "everyday facts told": 20,
     # who did what to whom, in other words
     "turned": 250,
     "written": 100,
@@ -105,6 +110,7 @@ TEACHER = SHARES | {
     "written hard asked": 80,
     "written near asked": 80,
     "turned": 60,
+    "everyday facts": 160,
     "written turned": 100,
 }
 """The shares of `training.reader.teacher`."""
@@ -148,7 +154,7 @@ def streams(
     }
     support, answers = Support(net, texts), Answers(net, texts, questions)
     talk = turns(folder, wanted)
-    written, everyday = facts(wanted), Everyday()
+    written, everyday, framed, facts_made = facts(wanted), Everyday(), frames(wanted), Facts()
     short = [Passage("written", "", text.sentences) for text in written_texts(wanted)]
     conclusions = [Claim("pubmedqa", q.sentences, q.answers[0], 1.0) for q in questions["pubmedqa"]] + [
         Claim("clapnq_dev", q.sentences, q.answers[0], 1.0, gold=q.gold)
@@ -166,6 +172,9 @@ def streams(
         "everyday": (written, everyday.claimed),
         "everyday makers": ([fact for fact in written if fact.domain == "makers"], everyday.claimed),
         "everyday asked": ([fact for fact in written if fact.asked], everyday.asked),
+        "everyday facts": (framed, facts_made.claimed),
+        "everyday facts asked": (framed, facts_made.asked),
+        "everyday facts told": (framed, facts_made.told),
         "turned": (relations(wanted), turned),
         "written": (said_plainly(wanted), claimed),
         "written hard": (said_against_words(wanted, "hard"), claimed_evenly),
@@ -221,6 +230,8 @@ def sets(found: dict[str, Stream]) -> list[dict[str, Any]]:
             counts[name] = len(found[name].rows)
     if "everyday" in found:
         counts["fictional"] = len(found["everyday"].rows)
+    if "everyday facts" in found:
+        counts["everyday_frames"] = len(found["everyday facts"].rows)
     if "turned" in found:
         counts["turned"] = len(found["turned"].rows)
     if "written" in found:

@@ -66,10 +66,16 @@ class CrossEncoder(nn.Module):
         """
         own, theirs = len(self.bert.encoder.layer), layers_of(weights)
         found = {f"head.{name}": value for name, value in self.head.state_dict().items()} | dict(weights)
+        found |= {name: widened(value) for name, value in found.items() if name.startswith("head.")}
         for i in range(theirs, own):
             for name in [name for name in weights if name.startswith(_layer(i % theirs))]:
                 found[_layer(i) + name.removeprefix(_layer(i % theirs))] = weights[name]
         self.load_state_dict(found)
+
+    def resume(self, weights: Mapping[str, Tensor]) -> None:
+        """Load all weights of a checkpoint; a task that it does not know has a head of zeros."""
+        self.load_state_dict({name: widened(value) if name.startswith("head.") else value
+                              for name, value in weights.items()})  # fmt: skip
 
     def forward(self, ids: Tensor, types: Tensor, mask: Tensor) -> Tensor:
         states = self.bert(input_ids=ids, token_type_ids=types, attention_mask=mask).last_hidden_state.float()
@@ -94,6 +100,12 @@ class Encoding:
         texts = self.tokenizer.encode_batch([t for t, _ in pairs], add_special_tokens=False)
         queries = self.tokenizer.encode_batch([q for _, q in pairs], add_special_tokens=False)
         return [assembled(t.ids, q.ids) for t, q in zip(texts, queries, strict=True)]
+
+
+def widened(rows: Tensor) -> Tensor:
+    """Weights or moments of the heads, with rows of zeros for the tasks that they lack."""
+    lacking = len(TASKS) - len(rows)
+    return torch.cat([rows, rows.new_zeros(lacking, *rows.shape[1:])]) if lacking > 0 else rows
 
 
 def padded(
@@ -156,6 +168,6 @@ def load(checkpoint: Path) -> CrossEncoder:
     """The model of a checkpoint's `model.safetensors`."""
     weights = load_file(str(checkpoint / "model.safetensors"))
     model = CrossEncoder(layers_of(weights))
-    model.load_state_dict(weights)
+    model.resume(weights)
     model.eval()
     return model

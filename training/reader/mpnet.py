@@ -92,5 +92,5 @@ def load(checkpoint: Path) -> model.CrossEncoder:
     if "distances.weight" not in weights:
         return model.load(checkpoint)
     found = Mpnet()
-    found.load_state_dict(weights)
+    found.resume(weights)
     return found.eval()

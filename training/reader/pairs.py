@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Task = Literal["support", "answers", "meant"]
-TASKS: tuple[Task, ...] = ("support", "answers", "meant")
+Task = Literal["support", "answers", "meant", "relevant"]
+TASKS: tuple[Task, ...] = ("support", "answers", "meant", "relevant")
 """The heads of the model, in the order of its logits."""
 
 
@@ -15,7 +15,8 @@ TASKS: tuple[Task, ...] = ("support", "answers", "meant")
 class Pair:
     """One judgement.
 
-    text: what is read: source sentences (support), a passage window (answers), the turns before (meant).
+    text: what is read: source sentences (support), a passage window (answers), the turns before (meant), an
+    answer (relevant).
     query: what is judged beside it: a claim, a question, a candidate question.
     label: 1 true of the text, 0 not; what lies between is a soft target.
     kind: how the pair was made, for tables by kind.

@@ -32,6 +32,7 @@ SHARES: dict[str, tuple[int, int]] = {
     "help": (85, 3),
     "qr_canard_dev": (70, 5),
     "qr_cast_ikat": (70, 5),
+    "everyday_frames": (80, 15),
     "fictional": (90, 5),
     "turned": (82, 18),
     "written": (90, 3),

@@ -26,7 +26,7 @@ from training.reader.mpnet import FROZEN, LAYERS, SHA256, Mpnet, upstream
 from training.reader.train import Run, Settings, measured
 
 SETTINGS: dict[str, Any] = {
-    "pairs": 200_000, "tokens": 1536, "chunk": 512, "rate": 5e-5, "warm": 0.02, "frozen": FROZEN, "fall": 0.9,
+    "pairs": 200_000, "tokens": 1536, "chunk": 512, "rate": 5e-5, "warm": 0.005, "frozen": FROZEN, "fall": 0.9,
     "head": 20.0, "threads": 1, "part": 1 << 20, "layers": LAYERS, "longest": 160, "minutes": 25.0, "dev": 20,
     "seed": 431,
 }  # fmt: skip

@@ -27,7 +27,7 @@ from training.reader.lanes import Counters, Lanes, Rows, batches, rows
 from training.reader.layers import Weights, cast, forward, leaves
 from training.reader.limits import MAX_TOKENS
 from training.reader.mixture import SHARES, Stream, sets, streams
-from training.reader.model import CrossEncoder, Encoding, logits, padded, upstream
+from training.reader.model import CrossEncoder, Encoding, logits, padded, upstream, widened
 from training.reader.mpnet import load
 from training.reader.pairs import TASKS, Pair
 from training.reader.wordnet import WordNet
@@ -231,7 +231,7 @@ class Run:
         self.lanes = Lanes(self.found, self.encode, at, settings.chunk, processes, chunks, settings.longest)
         self.model = self.blank()
         if goes_on:
-            self.model.load_state_dict(load_file(str(latest / "model.safetensors")))
+            self.model.resume(load_file(str(latest / "model.safetensors")))
         elif start is not None:
             state = json.loads((start / "state.json").read_text("utf-8"))
             self.model.take(load_file(str(start / "model.safetensors")))
@@ -260,8 +260,13 @@ class Run:
         for key, value in moments.items():
             number, name = key.split(".", 1)
             inner.setdefault(int(number), {})[name] = value
-        groups = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({"state": inner, "param_groups": groups})
+        named = {id(p): n for n, p in self.model.named_parameters()}
+        every = [named[id(p)] for group in self.optimizer.param_groups for p in group["params"]]
+        for number, entry in inner.items():
+            if every[number].startswith("head."):
+                inner[number] = {k: widened(v) if v.ndim else v for k, v in entry.items()}
+        held = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": inner, "param_groups": held})
 
     def close(self) -> None:
         """Stop the processes and threads."""
