@@ -523,7 +523,8 @@ def test_shares_are_kept(folder, chunks, units):
         for unit in chunk(parts, at, units):
             count.update(p.task for p in unit)
     public = ("squad2_dev_b", "clapnq_dev", "policyqa", "pubmedqa", "pseudo")
-    of_questions = (*(name for name in SHARES if name.startswith("written") and name.endswith("asked")), *public)
+    asked = [name for name in SHARES if name.startswith(("written", "everyday")) and name.endswith("asked")]
+    of_questions = (*asked, *public)
     for task, streams_of in (("answers", of_questions), ("meant", ("meant",))):
         expected = sum(SHARES[name] for name in streams_of) / sum(SHARES.values())
         assert abs(count[task] / sum(count.values()) - expected) < 0.03, task

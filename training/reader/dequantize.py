@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from training.build_encoder import LAYERS, Array
+from training.reader.pairs import TASKS
 
 
 def floats(reader: Path) -> dict[str, Array]:
@@ -53,7 +54,11 @@ def floats(reader: Path) -> dict[str, Array]:
             found[f"{p}{theirs}.weight"] = held[f"layer{i}.{ours}.gamma"]
             found[f"{p}{theirs}.bias"] = held[f"layer{i}.{ours}.beta"]
     tensors = {f"bert.{name}": np.ascontiguousarray(value) for name, value in found.items()}
-    return tensors | {"head.weight": np.ascontiguousarray(held["head.weight"].T), "head.bias": held["head.bias"]}
+    lacking = len(TASKS) - len(held["head.bias"])  # tasks that do not ship
+    return tensors | {
+        "head.weight": np.ascontiguousarray(np.pad(held["head.weight"].T, ((0, lacking), (0, 0)))),
+        "head.bias": np.pad(held["head.bias"], (0, lacking)),
+    }
 
 
 def dequantize(reader: Path, out: Path) -> Path:

@@ -320,7 +320,7 @@ class Facts:
             if wrong is None:
                 return ()
             alone = all("{x}" in line for line in (asked.answer, wrong[0].answer)) and rng.random() < 0.5
-            short = rng.random() < 0.3
+            short = rng.random() < 0.4
             made = [
                 (
                     "" if alone else filled(_less(a.question, text, at) if short else a.question, v, style),
@@ -328,7 +328,7 @@ class Facts:
                 )
                 for a, v, label in ((asked, mine, 1.0), (*wrong, 0.0))
             ]  # fmt: skip
-            if made[0] == made[1]:
+            if made[0][:2] == made[1][:2]:  # sums may be alike
                 return ()
             if len(text.rows) > 2 and rng.random() < 0.2:  # not all of it is read
                 source = text.whole(without=[rng.choice([i for i in range(len(text.rows)) if i != at])])
@@ -370,5 +370,7 @@ class Facts:
             elsewhere = filled(rng.choice(other).answer, mine, style)
         else:
             elsewhere = rng.choice(frame.notes).said
+        if direct == elsewhere:
+            return ()
         question = filled(asked.question, mine, style)
         return [Pair("relevant", direct, question, 1.0, kind), Pair("relevant", elsewhere, question, 0.0, kind)]
