@@ -170,10 +170,10 @@ _OTHER_TYPE = (
     r"|response_format type"
 )
 _NO_SYSTEM = (
-    r"System role not supported|[Oo]nly user and assistant roles|role' does not support '(?:system|developer)"
+    r"System role not supported|only user and assistant roles|role' does not support '(?:system|developer)"
     r"|Developer instruction is not enabled"
 )
-_OTHER_LENGTH = r"max_completion_tokens|not support param\w*: \[?'max_tokens"
+_OTHER_LENGTH = r"max_completion_tokens|not support param\w*: [\[{]?'max_tokens"
 
 
 def _weaker(before: Constraints, after: Constraints) -> Callable[[Dialect], Dialect]:
@@ -191,7 +191,7 @@ def _set_to(**changes: Any) -> Callable[[Dialect], Dialect]:
 _ONLY_SOME = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
 # key in the body, what a complaint about it looks like, what is changed
 _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...] = tuple(
-    (key, re.compile(names_it), change)
+    (key, re.compile(names_it, re.IGNORECASE), change)
     for key, names_it, change in (
         ("structured_outputs", _KEYWORD, _unbounded),
         ("structured_outputs", "structured_outputs", _weaker("structured_outputs", "response_format")),
@@ -200,6 +200,12 @@ _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...
         ("response_format", _KEYWORD, _unbounded),
         ("response_format", _OTHER_TYPE, _weaker("response_format", "json_object")),
         ("response_format", "response_format", _set_to(constraints="none")),
+        # OpenAI, llama-cpp-python without --logits_all, Google: none at all. Others: fewer.
+        (
+            "logprobs",
+            r"log_?probs (is|are) not |allowed to request logprobs|n't support logprobs",
+            _set_to(alternatives=0),
+        ),
         # TGI calls the alternatives of a place by the name of its own endpoint.
         ("logprobs", "log_?probs|top_n_tokens", lambda d: replace(d, alternatives=_fewer(d.alternatives))),
         ("documents", r"\bdocuments\b", _set_to(documents="messages")),
