@@ -168,7 +168,7 @@ def _answerability(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     return readers.answerability(label, reply, readers.value_start(reply, "answerability"), value.get("confidence"))
 
 
-def _hallucination(task: Task, value: dict[str, Any], reply: Generated) -> HallucinationDetection:
+def hallucination(task: Task, value: dict[str, Any], reply: Generated) -> HallucinationDetection:
     verdicts = sentence_verdicts.read(task, sentence_verdicts.rows_of(value, reply), reply)
     return sentence_ids.hallucination(task, verdicts)
 
@@ -184,17 +184,17 @@ def _addresses(task: Task, value: dict[str, Any], reply: Generated) -> float:
     return min(1.0, readers.probabilities(chosen, _ADDRESSES, reply, start)["yes"])
 
 
-def _certainty(task: Task, value: dict[str, Any], reply: Generated) -> Any:
+def certainty(task: Task, value: dict[str, Any], reply: Generated) -> Any:
     digit = json_reply.field(value, "certainty", (str, int), '"0" … "9"', reply.text)
     return readers.certainty(str(digit), reply, readers.value_start(reply, "certainty"))
 
 
 _READ: Mapping[str, Callable[[Task, dict[str, Any], Generated], Any]] = {
     "answerability": _answerability,
-    "hallucination-detection": _hallucination,
+    "hallucination-detection": hallucination,
     "citations": _citations,
     "answer-relevance": _addresses,
-    "uncertainty": _certainty,
+    "uncertainty": certainty,
 }
 
 

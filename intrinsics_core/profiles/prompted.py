@@ -49,10 +49,9 @@ from intrinsics_core.protocol.results import (
     HallucinationDetection,
     Judgement,
     Ranking,
-    Uncertainty,
 )
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, rankings, readers, sentence_ids, writers
+from intrinsics_core.replies import json_reply, rankings, readers, writers
 from intrinsics_core.replies.json_reply import malformed
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.markup import defuse
@@ -135,16 +134,9 @@ def _entailment(task: Task, replies: Sequence[Reply]) -> float:
     return min(1.0, probabilities["yes"])
 
 
-def _certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
-    value, reply = read_object(replies, '{"certainty": "0" … "9"}')
-    digit = json_reply.field(value, "certainty", (str, int), '"0" … "9"', reply.text)
-    return readers.certainty(str(digit), reply, readers.value_start(reply, "certainty"))
-
-
-def _hallucination(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
-    value, reply = read_object(replies, '{"sentences": [{...}, ...]}')
-    verdicts = sentence_verdicts.read(task, sentence_verdicts.rows_of(value, reply), reply)
-    return sentence_ids.hallucination(task, verdicts)
+def _of_object(expected: str, read: Callable[[Task, dict[str, Any], Generated], Any]) -> Callable[..., Any]:
+    """What reads a reply of one object, by what reads the object."""
+    return lambda task, replies: read(task, *read_object(replies, expected))
 
 
 def _citation_of_each(task: Task) -> dict[str, Any]:
@@ -290,11 +282,14 @@ _FORMATS: dict[str, Format[Any]] = {
             _with_documents,
             100,
         ),
-        _certainty,
+        _of_object('{"certainty": "0" … "9"}', auditing.certainty),
         lambda task, value: said(certainty=writers.certainty(value)),
     ),
     "hallucination-detection": Format(
-        sentence_verdicts.render, _hallucination, _write_hallucination, sentence_verdicts.ask_missing
+        sentence_verdicts.render,
+        _of_object('{"sentences": [{...}, ...]}', auditing.hallucination),
+        _write_hallucination,
+        sentence_verdicts.ask_missing,
     ),
     "citations": Format(
         asking(

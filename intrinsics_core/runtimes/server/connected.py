@@ -14,9 +14,9 @@ from intrinsics_core.runtimes.base import AsyncRuntime
 from intrinsics_core.runtimes.configs import EncodersConfig, ServerConfig
 from intrinsics_core.runtimes.configured import ConfiguredRuntime
 from intrinsics_core.runtimes.limiter import Limiter
-from intrinsics_core.runtimes.server.failures import translate
 from intrinsics_core.runtimes.server.sessions import Sessions
 from intrinsics_core.runtimes.server.transport import client as http_client
+from intrinsics_core.runtimes.server.transport import translate
 
 if TYPE_CHECKING:
     import openai

@@ -35,12 +35,11 @@ from intrinsics_core.runtimes.configs import ServerConfig
 from intrinsics_core.runtimes.server.completions import Unreadable, read
 from intrinsics_core.runtimes.server.connected import ConnectedRuntime
 from intrinsics_core.runtimes.server.dialect import Lesson, body, identity
-from intrinsics_core.runtimes.server.failures import complaint
 from intrinsics_core.runtimes.server.known import counting, probe, tokenize_address
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.server_state import Capabilities, ServerState
 from intrinsics_core.runtimes.server.sessions import Session
-from intrinsics_core.runtimes.server.transport import response_type
+from intrinsics_core.runtimes.server.transport import complaint, response_type
 
 if TYPE_CHECKING:
     import openai
