@@ -16,7 +16,7 @@ from intrinsics_core.profiles.io_yaml import limits
 from intrinsics_core.profiles.io_yaml.located import Decoder, begin_in, label_text, located, plain, unplaced
 from intrinsics_core.profiles.io_yaml.rendering import numbered_in
 from intrinsics_core.profiles.io_yaml.spec import Spec
-from intrinsics_core.profiles.io_yaml.transformations import Likelihood, Work
+from intrinsics_core.profiles.io_yaml.transformations import Work
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import AdapterOutput, Citations, HallucinationDetection, QueryRewrite, Uncertainty
@@ -213,7 +213,7 @@ def uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
     """The file's own values of the labels where it has them, else a digit or a percentage."""
     label = _label(read(spec, reply), reply)
     said = label_text(label)
-    rule = next((rule for rule in spec.rules if isinstance(rule, Likelihood)), None)
+    rule = spec.likelihood
     if rule is None or said not in rule.values:
         return readers.certainty(said, *_at(label, reply))
     seen, begin = _at(label, reply)

@@ -63,7 +63,7 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
             stop=sampling.stop,
             seed=sampling.seed,
             # Typed results want them too: a gate's probability, an expected certainty.
-            logprobs=spec.wants_logprobs or spec.name in ("answerability", "context-relevance", "uncertainty"),
+            logprobs=spec.likelihood is not None or spec.name in ("answerability", "context-relevance", "uncertainty"),
             template=template,
             sampling=sampling.sampling,
         )

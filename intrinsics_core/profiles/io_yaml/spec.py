@@ -198,8 +198,9 @@ class Spec:
         return None if self.schema is None else limits.validator(self.schema, numbers)
 
     @property
-    def wants_logprobs(self) -> bool:
-        return any(isinstance(rule, Likelihood) for rule in self.rules)
+    def likelihood(self) -> Likelihood | None:
+        """The rule that makes a number of a label."""
+        return next((rule for rule in self.rules if isinstance(rule, Likelihood)), None)
 
     def sentence_fields(self, location: str) -> tuple[str, ...]:
         """Fields of a reply that hold sentence numbers of a location."""

@@ -1,4 +1,4 @@
-"""The reply of an adapter that gives a result: the inverse of `typed`, in the shape of the file's own schema.
+"""The reply of an adapter that gives a result: the inverse of `reading`, in the shape of the file's own schema.
 
 Fields and their order are the schema's, names of sentence numbers those of the ``decode_sentences`` rules. Beyond the
 rules of :mod:`intrinsics_core.replies.writers`: a file whose schema wants more than the result knows is
@@ -22,8 +22,7 @@ from intrinsics_core.profiles.io_yaml.reading import (
     verdict_field,
 )
 from intrinsics_core.profiles.io_yaml.spec import Spec
-from intrinsics_core.profiles.io_yaml.transformations import Likelihood
-from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, UnsupportedIntrinsic
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, MalformedReply, UnsupportedIntrinsic
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.protocol.results import AdapterOutput, Citations, HallucinationDetection, Uncertainty
 from intrinsics_core.protocol.task import Task
@@ -39,19 +38,23 @@ def writer(spec: Spec, intrinsic: str | None) -> Write | None:
         intrinsic: None for the file's own output.
     """
     made = WRITERS.get(intrinsic or "")
-    if made is None:
-        return None if spec.rules else lambda task, value: _output(spec, value)
-    return lambda task, value: _readable(spec, made(spec, task, value))
+    if made is not None:
+        wrong = UnsupportedIntrinsic(f"{spec.source} needs a reply that the result does not contain")
+        return lambda task, value: _fitting(spec, made(spec, task, value), wrong)
+    if spec.rules:
+        return None
+    unfit = InvalidInput(f"value is not a reply that fits {spec.source}", expected="JSON as in its schema")
+    return lambda task, value: _fitting(spec, writers.given(value, AdapterOutput).value, unfit)
 
 
-def _readable(spec: Spec, value: Any) -> str:
-    """A value as the reply's text, if that is a reply by the file's own schema."""
+def _fitting(spec: Spec, value: Any, otherwise: IntrinsicsError) -> str:
+    """A value as the reply's text, if that is a reply by the file's own schema; else the error, with what is wrong."""
     text = _spelled(spec, value)
     try:
         read(spec, Generated(text))
     except MalformedReply as error:
-        raise UnsupportedIntrinsic(f"{spec.source} needs a reply that the result does not contain: {error.message}",
-                                   got=text) from None  # fmt: skip
+        message = f"{otherwise.message}: {error.message}"
+        raise type(otherwise)(message, expected=otherwise.expected, got=text) from None
     return text
 
 
@@ -64,18 +67,6 @@ def _spelled(spec: Spec, value: Any) -> str:
         except MalformedReply:
             pass  # blank, which JSON can spell
     return writers.as_json(value)
-
-
-def _output(spec: Spec, value: Any) -> str:
-    writers.given(value, AdapterOutput)
-    text = _spelled(spec, value.value)
-    try:
-        read(spec, Generated(text))
-    except MalformedReply as error:
-        raise InvalidInput(
-            f"value is not a reply that fits {spec.source}: {error.message}", expected="JSON as in its schema", got=text
-        ) from None
-    return text
 
 
 # --- where in a reply -------------------------------------------------------------------------------------------------
@@ -109,8 +100,7 @@ def _ordered(record: Mapping[str, Schema], row: dict[str, Any]) -> dict[str, Any
 
 def uncertainty(spec: Spec, task: Task, value: Uncertainty) -> Any:
     """By the file's own values of its labels where it has them, else a digit or the percentage it stands for."""
-    rule = next((rule for rule in spec.rules if isinstance(rule, Likelihood)), None)
-    if rule is not None:
+    if (rule := spec.likelihood) is not None:
         return _placed(spec, writers.certainty(value, rule.values))
     return _placed(spec, writers.certainty(value), writers.certainty(value, writers.PERCENTAGES))
 
