@@ -194,7 +194,7 @@ MOST_LINES = {
     "encoders": 1504,
     "intrinsics": 3194,
     "local": 1311,
-    "profiles": 5210,
+    "profiles": 5196,
     "protocol": 2456,
     "render": 1429,
     "replies": 2093,
@@ -205,7 +205,7 @@ MOST_LINES = {
     "text": 2132,
     "training": 1549,
 }
-MOST_CODE = 30120  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 30106  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 316  # compiled in the core
 MOST_TEST_LINES = 6644  # under tests/embedded and tests/text
 

@@ -47,8 +47,7 @@ def examine(runtime: ServerRuntime, profile: Profile) -> Iterator[Finding]:
     except IntrinsicsError as error:
         yield Finding("models", "refused", error.message, error.expected or "base_url, and whether the server runs")
         return
-    names = runtime.capabilities().server
-    yield Finding("server", "works", names or "one that does not say who it is")
+    yield Finding("server", "works", runtime.capabilities().server or "one that does not say who it is")
     yield _models(listing)
     for subject, look in _LOOKS.items():
         try:
