@@ -2,7 +2,7 @@
 
 Rows of tables and boxes are put in words. An item of a list is read behind what introduces it, and an answer behind its
 question: in a passage behind the question as it stands (`as_read`), as evidence of a claim as a statement (`readings`).
-What only asks, or only lists what a document is about, is not read.
+What only asks is not read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from intrinsics_core.text import boxes, tables
-from intrinsics_core.text.contents import entries
 from intrinsics_core.text.fences import coded
 from intrinsics_core.text.items import behind, in_list, listed
 from intrinsics_core.text.outline import outline
@@ -78,12 +77,10 @@ def _read(sentences: Sequence[str], columns: Sequence[int]) -> list[ReadSentence
 
 
 def _in_words(sentences: Sequence[str]) -> list[str]:
-    """The sentences without tables of contents, rows of tables and boxes in words."""
-    listing = entries(sentences)
-    rows = tables.with_first_rows(sentences, tables.in_words(sentences))
-    code = coded(sentences)
+    """The sentences with rows of tables and boxes in words. Code stays as it is."""
+    rows, code = tables.in_words(sentences), coded(sentences)
     said = boxes.in_words(["" if i in code else row for i, row in enumerate(rows)])
-    return ["" if i in listing else row if i in code else said[i] for i, row in enumerate(rows)]
+    return [row if i in code else said[i] for i, row in enumerate(rows)]
 
 
 def _behind(front: str, text: str) -> str:

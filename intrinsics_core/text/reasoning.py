@@ -22,7 +22,7 @@ _ENDS = re.compile(CLOSING, re.IGNORECASE)
 # Templates write the first tag, so that the answer has the last alone. One that prose speaks of ends no line.
 _ENDS_ALONE = re.compile(rf"(?<!`){CLOSING}[ \t]*\n|^\s*{CLOSING}", re.IGNORECASE | re.MULTILINE)
 _TOKEN = (
-    r"(?:<\|[\w.-]{1,40}\|>|<\uff5c[\w\u2581]{1,40}\uff5c>|</?(?:s|eos|bos|pad)>|<(?:end|start)_of_[a-z]{1,20}>"
+    r"(?:<\|[A-Za-z][\w.-]{1,40}\|>|<\uff5c[\w\u2581]{1,40}\uff5c>|</?(?:s|eos|bos|pad)>|<(?:end|start)_of_[a-z]{1,20}>"
     r"|<(?:[A-Z]{1,20}_){1,5}TOKEN>|\[/?INST\])"
 )
 # Behind a word and a space a token is spoken of: "each turn ends with </s>".

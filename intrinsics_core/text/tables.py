@@ -54,19 +54,6 @@ def in_words(sentences: Sequence[str]) -> list[str]:
     return found
 
 
-def with_first_rows(sentences: Sequence[str], read: Sequence[str]) -> list[str]:
-    """What `in_words` makes of sentences, with each first row between bars that may name no columns, since no rule
-    follows it: "Monday; closed.".
-    """
-    following = [*sentences[1:], ""][: len(sentences)]
-    return [
-        ended("; ".join(filter(None, _cells(text))))
-        if text and not said and is_row(text) and not (is_rule(text) or is_rule(after))
-        else said
-        for text, said, after in zip(sentences, read, following, strict=True)
-    ]
-
-
 def is_row(text: str) -> bool:
     """Whether a sentence may be a row of a table."""
     return text.startswith("|") or text.count("|") > 1

@@ -206,30 +206,6 @@ def test_boxes_are_read_in_words(text: str, said: list[str]) -> None:
     assert read(text) == said
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Contents\n1 Safety ............ 3\n2 Cleaning .......... 7\n3 Warranty .......... 12", []),
-        ("2.1 Cleaning ........ 7\n\n2.2 Warranty ........ 12\n\nThe device is new.", ["The device is new."]),
-        ("Contents\nThe box holds a cable.", ["Contents", "The box holds a cable."]),
-    ],
-)
-def test_a_table_of_contents_is_not_read(text: str, said: list[str]) -> None:
-    assert read(text) == said
-
-
-@pytest.mark.parametrize("text", ["Soup ........ 6\nSteak ........ 19", "Contents\nSoup ........ 9\nSteak ........ 4"])
-def test_a_price_list_is_no_table_of_contents(text: str) -> None:
-    assert read(text) == [span.text for span in laid_out(text)]
-
-
-def test_a_first_row_that_may_name_no_columns_is_read() -> None:
-    rows = "| Monday | {} |\n| Tuesday | 9:00-17:00 |\n| Wednesday | 9:00-17:00 |"
-    assert read(rows.format("by request"))[0] == "Monday; by request."
-    assert read(rows.format("closed"))[0] == "| Monday | closed |"
-    assert read("| Day | Hours |\n|---|---|\n| Monday | 9:00 |") == ["Day: Monday; Hours: 9:00."]
-
-
 def test_columns_are_counted_in_the_line_of_a_sentence() -> None:
     text = "One. Two.\n  - three\r\n\t- four\n"
     assert columns_of(text, laid_out(text)) == [0, -1, 2, 4]
@@ -254,26 +230,6 @@ def test_a_first_row_with_a_value_names_no_columns(text: str) -> None:
 def test_a_first_row_without_a_value_names_columns(first: str) -> None:
     name = first.partition("\t")[2]
     assert read(f"{first}\nOne\t5\nTwo\t9")[0].endswith(f"{name}: 5.")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Menu\nPart-baked bread ..... 3\nSoup ..... 5\nGoulash ..... 12",
-        "Part A12 hinge ..... 4\nPart B7 handle ..... 9",
-        "Section-cut pipes .... 4\nTubes .... 9",
-    ],
-)
-def test_a_price_list_of_parts_is_no_table_of_contents(text: str) -> None:
-    assert len(read(text)) >= text.count("\n")
-
-
-@pytest.mark.parametrize(
-    "text", ["Part I Safety ..... 3\nPart II Care ..... 9", "Chapter 1 Oil ..... 3\nChapter 2 Gas ..... 5",
-             "Annex A Forms ..... 3\nAnnex B Fees ..... 5"],
-)  # fmt: skip
-def test_a_table_of_contents_states_nothing(text: str) -> None:
-    assert read(text) == []
 
 
 @pytest.mark.parametrize(

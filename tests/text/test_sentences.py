@@ -77,7 +77,7 @@ def test_citations_quote_their_sources(response, texts, links):
     usable = {
         (r, c)
         for r, c in links
-        if type(r) is int and type(c) is int and 0 <= r < len(punkt(response)) and 0 <= c < numbers
+        if type(r) is int and type(c) is int and 0 <= r < len(given_task.response_sentences) and 0 <= c < numbers
     }
     assert result.dropped == len(links) - len(usable)
     assert len(result.citations) <= len(usable)
@@ -87,9 +87,10 @@ def test_citations_quote_their_sources(response, texts, links):
 @settings(max_examples=drawn(400))
 @given(TEXTS, st.lists(IDS, max_size=20))
 def test_every_sentence_has_one_verdict(response, numbers):
-    result = sentence_ids.hallucination(task(response, ["x"]), [(n, ("faithful", None, None)) for n in numbers])
+    given_task = task(response, ["x"])
+    result = sentence_ids.hallucination(given_task, [(n, ("faithful", None, None)) for n in numbers])
     assert [response[s.begin : s.end] for s in result.sentences] == [s.text for s in result.sentences]
-    assert [(s.begin, s.end, s.text) for s in result.sentences] == list(punkt(response))
+    assert [(s.begin, s.end, s.text) for s in result.sentences] == list(given_task.response_sentences)
     known = {n for n in numbers if type(n) is int and 0 <= n < len(result.sentences)}
     assert [i for i, s in enumerate(result.sentences) if s.label == "faithful"] == sorted(known)
     assert result.dropped == len(numbers) - len(known)
