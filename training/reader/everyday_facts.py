@@ -42,7 +42,7 @@ _SORT = {"t1": "time", "t2": "time", "p1": "price", "p2": "price", "p3": "price"
 """What sort of value a slot holds; the others are numbers."""
 _SHARED = ("a", "am", "ax")
 
-Values = Mapping[str, int | str]
+Values = dict[str, int | str]
 
 
 @dataclass(frozen=True)

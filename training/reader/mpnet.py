@@ -69,8 +69,8 @@ def renamed(given: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Weights of transformers' `MPNetModel` by the names of `Mpnet`."""
     words, e = given["embeddings.word_embeddings.weight"], "bert.embeddings."
     ordered = words[SHIFT:-1].clone()
-    for ours, theirs in SPECIAL.items():
-        ordered[ours] = words[theirs]
+    for row, special in SPECIAL.items():
+        ordered[row] = words[special]
     weights = {
         e + "word_embeddings.weight": ordered,
         e + "position_embeddings.weight": given["embeddings.position_embeddings.weight"][BEFORE:],
@@ -93,4 +93,5 @@ def load(checkpoint: Path) -> model.CrossEncoder:
         return model.load(checkpoint)
     found = Mpnet()
     found.resume(weights)
-    return found.eval()
+    found.eval()
+    return found

@@ -262,9 +262,9 @@ class Run:
             inner.setdefault(int(number), {})[name] = value
         named = {id(p): n for n, p in self.model.named_parameters()}
         every = [named[id(p)] for group in self.optimizer.param_groups for p in group["params"]]
-        for number, entry in inner.items():
-            if every[number].startswith("head."):
-                inner[number] = {k: widened(v) if v.ndim else v for k, v in entry.items()}
+        for place, entry in inner.items():
+            if every[place].startswith("head."):
+                inner[place] = {k: widened(v) if v.ndim else v for k, v in entry.items()}
         held = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": inner, "param_groups": held})
 
