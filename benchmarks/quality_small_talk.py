@@ -1,101 +1,78 @@
-"""How far small talk is told from claims: what ships, beside the list of phrases alone.
+"""How far the heads tell what a sentence of an answer claims, and what a user's turn asks.
 
-    python -m benchmarks.quality_small_talk
+    python -m benchmarks.quality_small_talk [--wrong]
 
-First the held half of `training/small_talk`: of each kind the share of small talk that is NA, and of look-alikes that
-are kept as claims. *Words* is what is said where there is no vector of the shipped encoder. A report is judged with the
-tool calls that stand beside it. Then whole replies to a user's turn (`benchmarks/everyday/replies.jsonl`), each of one
-sentence at most. Then the sentences of the everyday sets whose verdict changes between claim and NA, judged beside
-their documents without a reader; nothing was fitted on any of those. The set `dev` needs `RAG_INTRINSICS_DATA`.
+First the held third of `training/small_talk`: of each kind the share of sentences that are judged as they should be:
+what claims something is a claim, what claims nothing is none, and a report is none beside its tool call and one without
+it. *Words* is what is said where there is no vector of the shipped encoder. Then the turns. Then whole replies to a
+user's turn (`benchmarks/everyday/replies.jsonl`), each of one sentence at most; nothing was fitted on those.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import os
-from collections.abc import Sequence
-from pathlib import Path
-from unittest.mock import patch
+from collections.abc import Iterable
 
-from benchmarks.quality_everyday import OWN, Answered, detected, read
+from benchmarks.quality_everyday import OWN, Answered, detected
+from intrinsics_core.embedded.claims import Spoken, makes_claim
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
-from intrinsics_core.embedded.scoring import claims
-from intrinsics_core.embedded.scoring.reports import CallsMade
-from intrinsics_core.protocol.results import SentenceVerdict
+from intrinsics_core.embedded.turns import kind_of
 from intrinsics_core.protocol.task import check
-from training.small_talk import REPORTS, TALK, Row, rows
+from training.small_talk import Row, sentences, turns
 
-BY_PHRASES = patch.object(claims, "is_small_talk", lambda text, listed, *rest: listed)
-METHODS = ("phrases", "words", "vector")
-
-
-def is_claim(encoder: BiEncoder, method: str, row: Row) -> bool:
-    vectors = encoder.encode([row.text])[0] if method == "vector" else None
-    if method == "phrases":
-        with BY_PHRASES:
-            return claims.makes_claim(row.text)
-    if row.calls:
-        said = {"role": "assistant", "content": row.text, "tool_calls": row.calls}
-        task = check(
-            "hallucination-detection", [{"role": "user", "content": "Please do."}, said], (), ends_with=("assistant",)
-        )
-        if CallsMade(task).reported_alone(row.text, vectors):
-            return False
-    return claims.makes_claim(row.text, vectors)
+DOCUMENT = [{"text": "The hut is open from May to October. Nothing else is told of the village."}]
 
 
-def judged(answers: Sequence[Answered], runtime: EmbeddedRuntime) -> list[SentenceVerdict]:
-    return [sentence for result in detected(answers, runtime) for sentence in result.sentences]
+def is_claim(encoder: BiEncoder | None, row: Row) -> bool:
+    """Whether a sentence is judged, behind "Please do." and its tool calls. ``encoder``: None for words alone."""
+    vectors = encoder.encode([row.text])[0] if encoder else None
+    said = {"role": "assistant", "content": row.text, "tool_calls": row.calls}
+    asked = {"role": "user", "content": "Please do."}
+    task = check("hallucination-detection", [asked, said], (), ends_with=("assistant",))
+    return makes_claim(row.text, vectors) and not Spoken(task).tells(row.text, "", vectors)
 
 
-def show_everyday(name: str, data: str | None) -> None:
-    answers, runtime = read(name, Path(data) if data else None)[0], EmbeddedRuntime(reader=False)
-    now = judged(answers, runtime)
-    with BY_PHRASES:
-        before = judged(answers, runtime)
-    changed = [(b, n) for b, n in zip(before, now, strict=True) if (b.label == "NA") is not (n.label == "NA")]
-    print(f"\n{name}: {len(changed)} of {len(now)} sentences change between claim and NA")
-    for b, n in changed:
-        print(f"  {b.label} -> {n.label}: {n.text}")
+def should_be(row: Row) -> bool:
+    return row.label in ("claim", "command") or (row.label == "report" and not row.told)
 
 
-def show_replies() -> None:
+def show(name: str, found: Iterable[tuple[str, bool, str]], wrong: bool) -> None:
+    """Print the share of each kind that is right, and with ``wrong`` the others. ``found``: kind, right, text."""
+    kinds: dict[str, list[bool]] = {}
+    for kind, right, text in found:
+        kinds.setdefault(kind, []).append(right)
+        if wrong and not right:
+            print(f"   {kind}: {text}")
+    for kind, some in sorted(kinds.items()):
+        print(f"| {name} | {kind} | {sum(some) / len(some):.3f} | {len(some)} |")
+
+
+def replies() -> Iterable[tuple[str, bool, str]]:
     rows = [json.loads(line) for line in (OWN / "replies.jsonl").read_text("utf-8").splitlines()]
-    document = [{"text": "The hut is open from May to October. Nothing else is told of the village."}]
-    found = detected(
-        [Answered(i, document, row["question"], row["answer"], row["claims"]) for i, row in enumerate(rows)],
-        EmbeddedRuntime(reader=False),
-    )
-    wrong = [(row, one.label) for row, one in zip(rows, found, strict=True) if (one.label == "NA") is row["claims"]]
-    print("\nwhole replies")
-    for claim, told in ((True, "claims are judged"), (False, "others are NA")):
-        some, missed = (sum(row["claims"] is claim for row in each) for each in (rows, [row for row, _ in wrong]))
-        print(f"{some - missed} of {some} {told}")
-    for row, label in wrong:
-        print(f"  {label}: {row['question']} | {row['answer']}")
+    asked = [Answered(i, DOCUMENT, row["question"], row["answer"], row["claims"]) for i, row in enumerate(rows)]
+    for row, found in zip(rows, detected(asked, EmbeddedRuntime(reader=False)), strict=True):
+        said = "claims" if row["claims"] else "claims nothing"
+        yield said, (found.label != "NA") is row["claims"], f"{row['question']} | {row['answer']}"
 
 
 def main() -> None:
-    encoder = BiEncoder()
-    print("| held half | " + " | ".join(f"{m}: small talk NA | claims kept" for m in METHODS) + " |")
-    print("|---|" + "---|" * 2 * len(METHODS))
-    whole: dict[tuple[str, bool], list[bool]] = {}
-    for kind in (*TALK, REPORTS):
-        cells = []
-        for method in METHODS:
-            for claim in (False, True):
-                some = [row for row in rows(kind, held=True) if row.claims is claim]
-                right = [is_claim(encoder, method, row) is claim for row in some]
-                whole.setdefault((method, claim), []).extend(right)
-                cells.append(f"{sum(right) / len(right):.3f} ({len(right)})")
-        print(f"| {kind} | " + " | ".join(cells) + " |")
-    print("| all | " + " | ".join(f"{sum(r) / len(r):.3f} ({len(r)})" for r in whole.values()) + " |")
-
-    show_replies()
-    data = os.environ.get("RAG_INTRINSICS_DATA")
-    for name in ("plain", "hard", "long", *(["dev"] if data else [])):
-        show_everyday(name, data)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--wrong", action="store_true", help="print what is not told right")
+    wrong = parser.parse_args().wrong
+    held = [row for row in sentences() if row.held and row.label != "self"]
+    for name, encoder in (("words", None), ("vector", BiEncoder())):
+        found = [(should_be(row), is_claim(encoder, row), row) for row in held]
+        whole = [
+            ("all: claims kept" if should else "all: others NA", should is said, "") for should, said, row in found
+        ]
+        show(name, [(f"{row.label}: {row.kind}", should is said, row.text) for should, said, row in found], wrong)
+        show(name, whole, False)
+    asked = [row for row in turns() if row.held]
+    said = [(row, kind_of([("assistant", row.before), ("user", row.text)])) for row in asked]
+    show("turns", [(row.label, kind == row.label, f"{row.text} -> {kind}") for row, kind in said], wrong)
+    show("whole replies", replies(), wrong)
 
 
 if __name__ == "__main__":

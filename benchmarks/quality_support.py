@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
+from intrinsics_core.embedded.claims import makes_claim
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.claims import makes_claim
 from intrinsics_core.embedded.support import (
     SupportHead,
     cite,

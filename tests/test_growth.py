@@ -32,7 +32,7 @@ ALL = patterns.patterns()
 
 
 def test_the_patterns_of_the_package_are_found():
-    assert {"embedded.words._TOKEN", "embedded.scoring.claims._NO_CLAIM", "replies.json_reply._OPENER"} <= {
+    assert {"embedded.words._TOKEN", "embedded.claims._MARKER", "replies.json_reply._OPENER"} <= {
         name.removeprefix("intrinsics_core.") for name in ALL
     }
     assert any(name.startswith("intrinsics_core.text.markup.defuse") for name in ALL)  # in a closure

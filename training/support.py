@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
+from intrinsics_core.embedded.claims import makes_claim
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.scoring.claims import makes_claim
 from intrinsics_core.embedded.support import CitationRule, SupportHead, cite, load_head, uncovered
 from training.reader.data import (
     CLAIMS,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from intrinsics_core.embedded.commands import commands_among
 from intrinsics_core.embedded.overrides import Overrides
-from intrinsics_core.embedded.questions import AS_SPOKEN, earlier_turns, standing_alone, told_earlier
+from intrinsics_core.embedded.questions import AS_SPOKEN, earlier_turns, standing_alone
 from intrinsics_core.embedded.relevance import read, vectors_of
 from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
@@ -62,8 +62,7 @@ def said_in(task: Task) -> ClaimsMade:
     among them.
     """
     from intrinsics_core.embedded.about import clauses
-    from intrinsics_core.embedded.scoring.addressing import names_of_the_user, unaddressed
-    from intrinsics_core.embedded.scoring.claims import without_apology
+    from intrinsics_core.embedded.claims import names_of_the_user, unaddressed
     from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.scoring.loops import without_loops
 
@@ -74,7 +73,7 @@ def said_in(task: Task) -> ClaimsMade:
     formed = without_form([without_loops(sentence) for sentence in written], numbered)
     titles = [document.title or "" for document in task.documents]
     names = names_of_the_user(turns, [*titles, *(document.text for document in task.documents)])
-    said = [without_apology(unaddressed(text, names)) for text in formed[len(earlier) :]]
+    said = [unaddressed(text, names) for text in formed[len(earlier) :]]
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
@@ -105,7 +104,7 @@ def citations(own: Overrides, task: Task) -> Program[Citations]:
     evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
     # Nothing is read for a citation: both heads have the same rule.
     found = support(
-        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query, told=told_earlier(task),
+        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query,
         before=before, evidence=evidence,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
@@ -176,7 +175,7 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
     logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
     judge = partial(
-        support, claims, response, sources, given=task.query, told=told_earlier(task), before=before, evidence=evidence,
+        support, claims, response, sources, given=task.query, before=before, evidence=evidence,
         logits=logits,
         reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
     )  # fmt: skip
@@ -188,21 +187,20 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
 
 
 def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: Sequence[Any]) -> Collection[int]:
-    """The claims of the response that report what a tool call has done, or say who answers. ``sentence_of``: each
-    one's sentence.
+    """The claims of the response that the conversation itself supports: what a tool call has done, who answers, what
+    the user said. ``sentence_of``: each one's sentence.
     """
-    from intrinsics_core.embedded.scoring.reports import CallsMade
-    from intrinsics_core.embedded.scoring.who_answers import WhoAnswers
+    from intrinsics_core.embedded.claims import Spoken
     from intrinsics_core.embedded.short_answers import asked_of_each
 
     texts = [sentence.text for sentence in task.response_sentences]
-    spoken: Task = task.options.get(AS_SPOKEN, task)
-    asked = asked_of_each(texts, spoken.query, whole=not task.begun)
-    who, calls = WhoAnswers(spoken), CallsMade(spoken)
+    as_spoken: Task = task.options.get(AS_SPOKEN, task)
+    asked = asked_of_each(texts, as_spoken.query, whole=not task.begun)
+    spoken = Spoken(as_spoken)
     return {
         claim
         for claim, (i, rows) in enumerate(zip(sentence_of, vectors, strict=True))
-        if who.says(texts[i], asked[i]) or calls.reported(texts[i], asked[i], None if own.own_encoder else rows)
+        if spoken.tells(texts[i], asked[i], None if own.own_encoder else rows)
     }
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 AS_SPOKEN = "as spoken"
 """The option of a task whose question was made to stand alone: the task as it was (`standing_alone`)."""
-_SAID = 400  # characters of an earlier turn of the user's that an answer may say back
 
 
 def question_by_rules(task: Task) -> str:
@@ -30,7 +29,7 @@ def question_by_rules(task: Task) -> str:
 
 def turns_of(task: Task) -> tuple[tuple[str, str], ...]:
     """(role, text) up to the last user turn, which may be several messages in a row."""
-    from intrinsics_core.embedded.query.one_turn import as_one_turn
+    from intrinsics_core.embedded.turns import as_one_turn
 
     turns = [(m.role, m.content) for m in task.messages]
     while turns and turns[-1][0] != "user":
@@ -41,11 +40,6 @@ def turns_of(task: Task) -> tuple[tuple[str, str], ...]:
 def earlier_turns(task: Task) -> list[str]:
     """The turns before the last user turn, the newest first."""
     return [text for _, text in reversed(turns_of(task)[:-1])]
-
-
-def told_earlier(task: Task) -> str:
-    """What the user said before the last turn, in turns that are no pasted texts."""
-    return "\n".join(text for role, text in turns_of(task)[:-1] if role == "user" and len(text) <= _SAID)
 
 
 def turns_cut(task: Task) -> int:
@@ -74,20 +68,16 @@ def _rewritten(turns: tuple[tuple[str, str], ...], meant: str) -> Rewrite:
 
 def _standing(own: Overrides, intrinsic: str, turns: tuple[tuple[str, str], ...]) -> Program[Rewrite]:
     """The question made to stand alone: by the reading that the reader picks, or by rules where nobody reads."""
-    from intrinsics_core.embedded.query.corrections import accepted_offer, as_fragment
+    from intrinsics_core.embedded.turns import accepted_offer
 
     if offer := accepted_offer(turns):
         turns = (*turns[:-1], ("user", offer))
-    last = turns[-1][1] if turns else ""
-    fragment = as_fragment(last) if len(turns) > 1 else last
-    read = turns if fragment == last else (*turns[:-1], ("user", fragment))
-    asked = _choice(read)
+    asked = _choice(turns)
     meant = asked.by_rules
     if "meant" in own.reads and asked.pairs:
         (scored,) = yield [Score(intrinsic, asked.pairs, "meant", own=True)]
         meant = asked.meant(yes_logits([scored]))  # type: ignore[list-item]  # only replies are sent in
-    found = _rewritten(read, meant)
-    return found if fragment == last or found.question != fragment else _rewritten(turns, last)
+    return _rewritten(turns, meant)
 
 
 def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str]:
@@ -100,7 +90,7 @@ def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str
     MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
     For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
     """
-    from intrinsics_core.embedded.query.going_back import asked_before
+    from intrinsics_core.embedded.turns import asked_before
 
     turns = turns_of(task)
     if not turns:
@@ -127,13 +117,13 @@ def standing_alone(own: Overrides, task: Task) -> Program[Task]:
 def _answered(own: Overrides, task: Task, turns: Sequence[tuple[str, str]]) -> Program[str]:
     """The question that the answer of a task is an answer to.
 
-    A yes behind "Really?" or "Can you repeat that?" answers that turn, so the question before it is read as no
+    A yes behind "Are you sure?" or "Can you repeat that?" answers that turn, so the question before it is read as no
     question of yes or no.
     """
-    from intrinsics_core.embedded.query.going_back import asked_before, is_answered_by_yes
     from intrinsics_core.embedded.short_answers import is_bare, is_polar
+    from intrinsics_core.embedded.turns import asked_before, is_answered_itself
 
-    said = is_answered_by_yes(turns[-1][1]) and asked_before(turns) is not None
+    said = asked_before(turns) is not None and is_answered_itself(turns)
     question = yield from asked_alone(own, task, back=not (said and is_bare(task.response)))
     return question.replace("?", ".") if said and is_polar(question) else question
 

@@ -272,10 +272,10 @@ def _limits(own: Overrides) -> tuple[float, float]:
 
 def answerability_of(own: Overrides, task: Task) -> Program[Answerability]:
     """Whether the passages answer the question."""
-    from intrinsics_core.embedded.query.going_back import asks_nothing_of_documents
+    from intrinsics_core.embedded.turns import asks_nothing
 
     turns = turns_of(task)
-    if turns and asks_nothing_of_documents(turns):
+    if turns and asks_nothing(turns):
         return Answerability(label="answerable", probability=None, reason="the last turn asks nothing of the documents")
     found = answerable_by(own, task, (yield from _looked_up(own, task)))
     why = own.unfitted(task, "answerability")
@@ -306,7 +306,7 @@ def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
 
     An answer of a few words does not tell what it answers, and a question back is no answer: there is no verdict then.
     """
-    from intrinsics_core.embedded.scoring.claims import makes_claim
+    from intrinsics_core.embedded.claims import makes_claim
     from intrinsics_core.embedded.short_answers import is_bare
 
     said = [sentence.text for sentence in task.response_sentences]

@@ -176,7 +176,7 @@ class EmbeddedRuntime(BlockingRuntime):
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: models, table of rarities, heads, results."""
-        from intrinsics_core.embedded import relevance, support, words
+        from intrinsics_core.embedded import heads, relevance, support, words
         from intrinsics_core.embedded.query import chooser
         from intrinsics_core.embedded.scoring import head
 
@@ -190,6 +190,9 @@ class EmbeddedRuntime(BlockingRuntime):
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):
             head.load_head(name)
         head.load_head("readings", chooser.OPTIONS)
+        for name in ("claims", "turn", "calls"):
+            heads.load_text_head(name)
+        heads.load_text_head("claims", vector=True)
         build_all()
 
     def close(self) -> None:

@@ -34,11 +34,12 @@ import numpy as np
 
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.about import only_names_one, subjects
-from intrinsics_core.embedded.scoring.claims import NUMBERING, asks, listed, makes_claim, says_back
+from intrinsics_core.embedded.claims import NUMBERING, claims_nothing, makes_claim
 from intrinsics_core.embedded.scoring.form import only_names
 from intrinsics_core.embedded.scoring.head import SURE, bounded, just_below
 from intrinsics_core.embedded.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources
+from intrinsics_core.embedded.turns import asks
 from intrinsics_core.embedded.words import Claim, Floats, Unit, background, claim, keys_of
 from intrinsics_core.protocol.errors import InvalidInput
 
@@ -641,7 +642,6 @@ def support(
     head: SupportHead | None = None,
     *,
     given: str = "",
-    told: str = "",
     before: Sequence[str] = (),
     evidence: Sequence[Evidence] | None = None,
     logits: Sequence[float | None] | None = None,
@@ -658,7 +658,6 @@ def support(
         head: fitted numbers; None: the shipped ones, those that read where there are logits.
         given: the question the response answers; its words need no source, but its names and numbers do, because a
             question may presume what is not so.
-        told: what the user said before it, which may be said back ("You said that you arrive at five.").
         evidence: what `look_up` gave, where that was asked before.
         logits: per sentence what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
         reported: the sentences that report what a tool call has done or say who answers, and so claim nothing.
@@ -677,11 +676,11 @@ def support(
     judged, bare_ones, asked = list[Judged](), list[int](), asks(given)
     texts, alone = stated_each(sentences, given, whole=not before), asked and len(sentences) == 1 and not before
     for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
-        bare = text != sentence and i not in reported and not listed(sentence)
+        bare = text != sentence and i not in reported and not claims_nothing(sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
         held = held or (asked and opens_with_yes_or_no(sentence))
         says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
-        claims = bare or (says and not _names_or_repeats(sentences, i, sources, f"{told}\n{given}"))
+        claims = bare or (says and not _only_names(sentences, i, sources))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare))
         bare_ones += [i] if bare else []
     _lean_on_the_next(judged, bare_ones, logits)
@@ -699,14 +698,13 @@ def with_numbers_of(numbers: ResponseSupport, labels: ResponseSupport) -> Respon
     return replace(labels, sentences=sentences, faithfulness=numbers.faithfulness)
 
 
-def _names_or_repeats(sentences: Sequence[str], i: int, sources: Sources, told: str) -> bool:
-    """Whether a sentence is the number of an item, names what follows, or tells the user what the user said."""
+def _only_names(sentences: Sequence[str], i: int, sources: Sources) -> bool:
+    """Whether a sentence is the number of an item, or names what follows."""
     sentence, following = sentences[i], next(filter(None, sentences[i + 1 :]), "")
     return (
         (len(sentences) > 1 and NUMBERING.match(sentence) is not None)
         or only_names(sentence, following)
         or (bool(following) and only_names_one(sentence, sources.told_apart))
-        or says_back(sentence, told)
     )
 
 

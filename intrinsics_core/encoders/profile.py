@@ -216,19 +216,19 @@ def _standing(task: Task, sentence: str) -> str:
 
 def _claims(task: Task) -> list[bool]:
     """For each sentence of the answer whether it claims anything."""
-    from intrinsics_core.embedded.scoring.reports import CallsMade
+    from intrinsics_core.embedded.claims import Spoken
+    from intrinsics_core.embedded.short_answers import asked_of_each
 
-    calls = CallsMade(task)
-    texts = [sentence.text for sentence in task.response_sentences]
-    return [not calls.reported_alone(text) and _claims_something(text) for text in texts]
+    spoken, texts = Spoken(task), [sentence.text for sentence in task.response_sentences]
+    pairs = zip(texts, asked_of_each(texts, task.query), strict=True)
+    return [not spoken.tells(text, question) and _claims_something(text) for text, question in pairs]
 
 
 def _claims_something(sentence: str) -> bool:
-    from intrinsics_core.embedded.scoring.claims import listed, makes_claim
-    from intrinsics_core.embedded.scoring.small_talk import is_small_talk
+    from intrinsics_core.embedded.claims import claims_nothing, makes_claim
 
     if len(sentence.split()) <= _SHORT:  # "It is." has no content, but a question
-        return not is_small_talk(sentence, listed(sentence))
+        return not claims_nothing(sentence)
     return makes_claim(sentence)
 
 

@@ -34,7 +34,7 @@ def leans(sentence: str, following: str, before: str = "", titles: Iterable[str]
         before: what was said before the sentence, or the end of it.
         titles: those of the documents. A line that is such a title says what the next ones are about.
     """
-    from intrinsics_core.embedded.scoring.claims import NUMBERING
+    from intrinsics_core.embedded.claims import NUMBERING
     from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.short_answers import is_bare
 
@@ -104,7 +104,7 @@ def _names_a_title(text: str, titles: Iterable[str]) -> bool:
 
 def _says_little(beginning: str) -> bool:
     """Whether the beginning of an answer is no claim that could be all of it: "Sure!", "It is."."""
-    from intrinsics_core.embedded.scoring.claims import makes_claim
+    from intrinsics_core.embedded.claims import makes_claim
     from intrinsics_core.embedded.words import terms
 
     few = len(beginning.split()) <= _FEW and len(terms(beginning)) <= _LITTLE

@@ -180,7 +180,6 @@ def test_a_follow_up_is_cited_from_what_it_is_about(order: int) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "80 euros. I can also tell you about breakfast, if you like.",
         "80 euros. Would you like to know about breakfast? Just let me know!",
         "80 euros. Do you need information about breakfast?",
         "80 euros. Are you interested in breakfast, too?",

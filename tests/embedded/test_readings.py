@@ -73,7 +73,7 @@ def test_the_reading_a_person_means_is_proposed(history, asked, reading):
     assert reading in candidates([*history, ("user", asked)])
 
 
-@pytest.mark.parametrize("last", ["Thanks a lot!", "Hello", "Ok, got it", "Thank you, that was it", "", "?!", "   "])
+@pytest.mark.parametrize("last", ["Thanks a lot!", "Hello", "Thank you, that was it", "", "?!", "   "])
 def test_what_asks_nothing_has_no_readings(last):
     assert candidates([*LIGHT, ("user", last)]) == []
 

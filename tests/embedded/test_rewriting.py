@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -303,30 +302,3 @@ def test_what_stands_alone_leans_on_nothing():
     assert not leans([*CHEESE, ("user", "Thanks a lot!")])
     assert not leans([("user", "How long can it be stored?")])
     assert not leans([("system", "Be brief."), ("user", "How long can it be stored?")])
-
-
-@pytest.mark.parametrize(
-    ("reply", "kept", "left_out"),
-    [
-        (
-            "I'm sorry, but I could not find that in the documents. Please ask me something else about the lido.",
-            "lido",
-            {"sorry", "documents", "find", "ask"},
-        ),
-        (
-            "I'm sorry, I'm just an AI assistant and cannot answer that.",
-            "sauna",
-            {"ai", "assistant", "answer", "sorry"},
-        ),
-        ("Unfortunately, the documents do not say who runs the Tide Mill.", "Mill", {"unfortunately", "documents"}),
-        ("Hello! Ask me anything about swimming lessons!", "swimming", {"hello", "ask"}),
-        # what is told of documents, and of help, are keywords
-        ("You need two documents: a passport and a photo.", "documents", set()),
-        ("The help desk is in the hall.", "help", set()),
-        ("I found two pools: the Garden Pool and the Harbour Pool.", "Garden", set()),
-    ],
-)
-def test_words_of_refusals_and_greetings_are_no_keywords(reply: str, kept: str, left_out: set[str]) -> None:
-    turns = [("user", "Is there a sauna?"), ("assistant", reply), ("user", "And what does it cost there?")]
-    words = set(re.findall(r"\w+", rewrite(turns, threshold=0.0).query))
-    assert kept in words and left_out.isdisjoint(word.casefold() for word in words)

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from intrinsics_core import answerability, hallucination_detection, run
 from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.about import subjects
+from intrinsics_core.embedded.claims import makes_claim
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from intrinsics_core.embedded.scoring.claims import makes_claim
 from intrinsics_core.embedded.scoring.form import without_form
 from intrinsics_core.embedded.short_answers import contrary, stated
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources

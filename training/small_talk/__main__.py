@@ -1,227 +1,247 @@
-"""Fit the heads that tell small talk from claims, and measure them beside the list of phrases alone.
+"""Fit the heads that tell what a sentence of an answer claims, what a user's turn asks, and what a tool call has done.
 
-    python -m training.small_talk --data $RAG_INTRINSICS_DATA [--out FOLDER] [--folds]
+    python -m training.small_talk --data $RAG_INTRINSICS_DATA [--out FOLDER] [--wrong]
 
-writes `small_talk.json` (from words alone), `small_talk_vector.json` (with the vector of the encoder that ships), and
-two more of the name `small_talk_report` (does a sentence report something done for the user, called for or not).
-Logistic regression with a ridge; what is to be found weighs three times. Beside the sentences of this folder that are
-not held out stand claims and answers of the texts written for the reader (`training/reader/written`) and sentences of
-real answers (`REAL`), all of them claims unless the phrases know them. The tables are of the held half, and of other
-claims and answers of the written texts; ``--folds`` adds those of five folds of what is fitted, by which the numbers
-below were chosen. `benchmarks/quality_small_talk.py` measures what ships.
+writes `claims.json`, `turn.json` and `calls.json`: multinomial logistic regressions over hashed n-grams. `claims.json`
+has a second set of numbers beside the vector of the encoder that ships. Beside the rows of this folder that are not
+held out stand claims and questions of the texts written for the reader (`training/reader/written`), sentences of real
+answers (`REAL`), and pairs of sentences in one ("I don't know, but the rent is 900 euros."). The tables are of the
+held third, with other texts of the reader; `--wrong` prints what is called something else.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack
 from sklearn.linear_model import LogisticRegression
 
+from intrinsics_core.embedded.claims import places_of_call
+from intrinsics_core.embedded.heads import PLACES, TextHead, places
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from intrinsics_core.embedded.scoring import small_talk
-from intrinsics_core.embedded.scoring.claims import listed, surely_none
-from intrinsics_core.embedded.words import claim
+from intrinsics_core.embedded.turns import KINDS
 from intrinsics_core.text.layout import laid_out
 from training.reader.data import CLAIMS, LICENCES
 from training.reader.written import texts
-from training.small_talk import REPORTS, TALK, Row, rows
+from training.small_talk import Row, calls, sentences, turns
 
 Array = NDArray[np.float64]
-FREQUENT, SEEN = 4, 5  # times that a word, and a feature, must be seen
-SHARE = 4.0  # by how much a vector's numbers count more than the others, against the ridge
-WANTED = 3.0  # weight of a sentence that is to be found
-OTHERS = 0.5  # and of a claim of the other texts
-FITTED, HELD = 4000, 4000  # claims of the other texts
-REAL, ANSWERS = ("expertqa_claims", "begin"), 2500  # sets of real answers, and how many sentences of each
-LEAST = 7  # words of them: shorter ones may be small talk that the phrases do not know
-FOLDS = 5
+RIDGE = {"claims": 30.0, "turn": 30.0, "calls": 10.0}
+SHARE = 1.2  # by how much a vector's numbers count more than the others, against the ridge
+WEIGHTS = {"nothing": 1.5, "self": 2.0, "command": 2.0, "report": 1.5, "done": 2.0}
+OF_OTHERS = 0.5
+CLAIMS_OF_TEXTS, QUESTIONS_OF_TEXTS = 2500, 3000
+REAL, ANSWERS = ("expertqa_claims", "begin"), 1000  # sets of real answers, and how many sentences of each
+LEAST = 7  # words of them: shorter ones may be small talk
+JOINED = 1000
+JOINS = (", but ", "; ", ", and ", ". But ", " – ", ", so ", ", though ", ", because ")
 THRESHOLDS = {
-    "small_talk": {"listed": 0.2, "new": 0.8},
-    "small_talk_vector": {"listed": 0.2, "new": 0.45},
-    "small_talk_report": {"new": 0.3},
-    "small_talk_report_vector": {"new": 0.25},
+    "claims, words": {"nothing": 0.6, "report": 0.3, "self": 0.4, "command": 0.5},
+    "claims, vector": {"nothing": 0.6, "report": 0.3, "self": 0.4, "command": 0.5},
+    "turn, words": {kind: 0.5 for kind in KINDS if kind != "asks"},
+    "calls, words": {"done": 0.4},
 }
 
 
-def others(part: str, count: int) -> list[str]:
-    """Claims and answers of the texts written for the reader, a third of them of four words at most."""
+def of_texts(part: str, questions: bool, count: int) -> list[str]:
+    """Claims and answers, or questions, of the texts written for the reader. Some questions are as typed in haste."""
     every = texts("train") if part == "fit" else [*texts("dev"), *texts("held")]
-    said = {claim for t in every for pair in t.claims for claim in pair}
-    said |= {answer for t in every for _, *answers in t.asked for answer in answers}
-    known = sorted(text for text in said if makes_claim_by_list(text))
+    if questions:
+        said = {question for t in every for question, *_ in t.asked}
+    else:
+        said = {claim for t in every for pair in t.claims for claim in pair}
+        said |= {answer for t in every for _, *answers in t.asked for answer in answers if not answer.endswith("?")}
+    known = sorted(said)
     Random(0).shuffle(known)
+    if questions:
+        return [text.lower().rstrip("?") if i % 4 == 0 else text for i, text in enumerate(known[:count])]
     short = [text for text in known if len(text.split()) <= 4]
-    return [*short[: count // 3], *[t for t in known if len(t.split()) > 4]][:count]
+    return [*short[: count // 3], *[text for text in known if len(text.split()) > 4]][:count]
 
 
-def makes_claim_by_list(text: str) -> bool:
-    """What was said before there was a head."""
-    return not (fixed(text) or listed(text))
+def real(folder: Path, name: str) -> list[str]:
+    """Sentences of answers that language models gave. Some of them claim nothing (see `sure`)."""
+    said = [row.claim for part in ("train", "dev", "held") for row in CLAIMS[name](folder, part)]
+    some = sorted({span.text for text in said for span in laid_out(text) if len(span.text.split()) >= LEAST})
+    Random(0).shuffle(some)
+    return [text for text in some if not text.endswith(("?", ":"))][:ANSWERS]
 
 
-def real(folder: Path) -> dict[str, list[str]]:
-    """Sentences of answers that language models gave, by set, without those that the phrases know."""
-    found = {}
-    for name in REAL:
-        said = [row.claim for part in ("train", "dev", "held") for row in CLAIMS[name](folder, part)]
-        some = sorted({span.text for text in said for span in laid_out(text) if len(span.text.split()) >= LEAST})
-        Random(0).shuffle(some)
-        found[name] = [text for text in some if makes_claim_by_list(text)][:ANSWERS]
+def joined(fit: Sequence[Row]) -> list[Row]:
+    """Pairs of sentences in one: what claims something beside what does not claims something."""
+    some = Random(0)
+    nothing = [
+        row.text.rstrip(" .!") for row in fit if row.label == "nothing" and not row.text.endswith(("?", ":", ","))
+    ]
+    claims = [row.text for row in fit if row.label == "claim" and len(row.text.split()) > 2]
+
+    def behind(text: str) -> str:
+        return text if text.split()[0] in ("I", "I'm", "I'd", "I'll") else text[:1].lower() + text[1:]
+
+    found = []
+    for _ in range(JOINED):
+        text = f"{some.choice(nothing)}{some.choice(JOINS)}{behind(some.choice(claims))}"
+        found.append(Row(text, "claim", "joined"))
+        text = f"{some.choice(nothing)}{some.choice(JOINS[:5])}{behind(some.choice(nothing))}."
+        found.append(Row(text, "nothing", "joined"))
     return found
 
 
-def fixed(text: str) -> bool:
-    """Whether `makes_claim` says of a sentence that it claims nothing without asking a head."""
-    return text.rstrip().endswith("?") or not claim(text).units
+def behind_questions(fit: Sequence[Row]) -> list[Row]:
+    """Turns behind other questions of the assistant than their own."""
+    some = Random(0)
+    asked = [r.text for r in sentences() if not r.held and r.label == "nothing" and r.text.endswith("?")]
+    offers = [text for text in asked if text.startswith(("Shall I", "Should I", "Do you want me", "Would you like me"))]
+    found = []
+    for row in fit:
+        if row.label == "accepts":
+            found += [replace(row, before=text) for text in some.sample(offers, 3)]
+        elif not row.before and row.label in ("asks", "again", "nothing") and some.random() < 0.3:
+            found.append(replace(row, before=some.choice(asked)))
+    return found
+
+
+Places = Callable[[Row], Sequence[int]]
 
 
 class Fitted:
-    """A head, fitted on some sentences."""
+    """One part of a head. ``vectors``: of each text, where the part has them."""
 
-    def __init__(self, said: Sequence[str], talks: Sequence[bool], weights: Array, vectors: dict[str, Array] | None):
-        counted = Counter(word for text in said for word in {w for w, _ in small_talk.words(text)})
-        frequent = {word for word, count in counted.items() if count >= FREQUENT}
-        seen = Counter(name for text in said for name in small_talk.features(text, dict.fromkeys(frequent), False))
-        self.names = sorted(name for name, count in seen.items() if count >= SEEN)
-        self.frequent, self.vectors = dict.fromkeys(frequent), vectors
-        found = LogisticRegression(C=1.0, max_iter=5000).fit(self.matrix(said, SHARE), np.array(talks), weights)
-        self.weights, self.bias = found.coef_[0], float(found.intercept_[0])
-        if vectors is not None:
-            self.weights = self.weights * np.array([1.0] * len(self.names) + [SHARE] * self.dim)
+    def __init__(self, rows: Sequence[Row], ridge: float, of: Places, vectors: dict[str, Array] | None = None):
+        self.vectors, self.of = vectors, of
+        weights = [WEIGHTS.get(r.label, 1.0) * (OF_OTHERS if r.kind == "others" else 1.0) for r in rows]
+        found = LogisticRegression(C=ridge, max_iter=2000).fit(self.matrix(rows), [r.label for r in rows], weights)
+        self.kinds, coef, bias = [str(kind) for kind in found.classes_], found.coef_, found.intercept_
+        if len(coef) == 1:  # of two kinds there are the numbers of the second alone
+            coef, bias = np.vstack([0 * coef, coef]), np.array([0.0, *bias])
+        self.coef, self.bias = coef, bias
 
-    @property
-    def dim(self) -> int:
-        return len(next(iter(self.vectors.values()))) if self.vectors else 0
-
-    def matrix(self, said: Sequence[str], share: float) -> Array:
-        place = {name: i for i, name in enumerate(self.names)}
-        found = np.zeros((len(said), len(self.names)))
-        for row, text in zip(found, said, strict=True):
-            for name, value in small_talk.features(text, self.frequent, listed(text)).items():
-                if name in place:
-                    row[place[name]] = value
+    def matrix(self, rows: Sequence[Row]) -> Any:
+        some = [self.of(row) for row in rows]
+        ends = np.cumsum([0, *map(len, some)])
+        values = np.concatenate([np.full(len(each), max(1, len(each)) ** -0.5) for each in some])
+        grams = csr_matrix((values, np.concatenate([np.array(each, int) for each in some]), ends), (len(rows), PLACES))
         if self.vectors is None:
-            return found
-        return np.hstack([found, share * np.array([self.vectors[text] for text in said])])
+            return grams
+        return hstack([grams, csr_matrix(SHARE * np.array([self.vectors[row.text] for row in rows]))]).tocsr()
 
-    def probabilities(self, said: Sequence[str]) -> Array:
-        z = self.matrix(said, 1.0) @ self.weights + self.bias
-        return np.asarray(1 / (1 + np.exp(-z)))
-
-    def json(self, name: str) -> dict[str, Any]:
-        names = [*self.names, *(f"v{i}" for i in range(self.dim))]
-        return {
-            "name": name,
-            "version": 1,
-            "features": names,
-            "weights": [round(float(w), 4) for w in self.weights],
-            "bias": round(self.bias, 4),
-            "thresholds": THRESHOLDS[name],
-        }
+    def json(self, thresholds: dict[str, float]) -> dict[str, Any]:
+        found: dict[str, Any] = {"bias": [round(float(b), 4) for b in self.bias], "thresholds": thresholds}
+        for name, weights in (("by_place", self.coef[:, :PLACES]), ("by_vector", SHARE * self.coef[:, PLACES:])):
+            step = float(np.abs(weights).max()) / 127 if weights.size else 1.0
+            found[name] = base64.b64encode(np.round(weights / step).astype(np.int8).tobytes()).decode()
+            found[f"{name}_step"] = round(step, 7)
+        return found
 
 
-def kept(is_talk: Callable[[str], bool], some: Sequence[Row]) -> tuple[float, float]:
-    """The share of small talk that is called so, and of claims that are kept."""
-    talk, claims = ([row.text for row in some if row.claims is claims] for claims in (False, True))
-    return float(np.mean([is_talk(t) for t in talk])), float(np.mean([not is_talk(t) for t in claims]))
+def show(name: str, head: TextHead, fitted: Fitted, rows: Sequence[Row], wrong: bool) -> dict[str, list[float]]:
+    """Print, of each kind of the rows, the share that is called what it is, and how many there are; give it back."""
+    vectors = fitted.vectors
+    said = []
+    for row in rows:
+        vector = None if vectors is None else vectors[row.text].astype(np.float32)
+        p = head.probabilities(fitted.of(row), vector)
+        said.append((head.kind(fitted.of(row), vector), p))
+    table: dict[str, list[float]] = {}
+    for names in ([f"{row.label}: {row.kind}" for row in rows], [row.label for row in rows]):
+        for key in sorted(set(names)):
+            some = [kind == row.label for (kind, _), row, own in zip(said, rows, names, strict=True) if own == key]
+            table[key] = [round(sum(some) / len(some), 3), len(some)]
+            print(f"| {name} | {key} | {table[key][0]:.3f} | {len(some)} |")
+    if "nothing" in head.kinds and "claim" in head.kinds:
+        for at in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+            high = [p["nothing"] >= at for _, p in said]
+            talk, own, far = (
+                [h for h, row in zip(high, rows, strict=True) if test(row)]
+                for test in (
+                    lambda row: row.label == "nothing",
+                    lambda row: row.label == "claim" and row.kind != "others",
+                    lambda row: row.kind == "others",
+                )
+            )
+            print(f"  {at}: {np.mean(talk):.3f} called so; kept {1 - np.mean(own):.3f}, {1 - np.mean(far):.4f}")
+    for (kind, p), row in zip(said, rows, strict=True):
+        if wrong and kind != row.label:
+            print(f"   {row.label} -> {kind} {p[kind]:.2f} ({p[row.label]:.2f}): {row.text} | {row.before}{row.calls}")
+    return table
 
 
-def called(text: str, probability: float, thresholds: dict[str, float]) -> bool:
-    """What is made of a probability."""
-    if "listed" not in thresholds:
-        return probability >= thresholds["new"]
-    return fixed(text) or surely_none(text) or probability >= thresholds["listed" if listed(text) else "new"]
-
-
-def of_folds(name: str, fit: Sequence[Row], talks: Array, weights: Array, vectors: dict[str, Array] | None) -> None:
-    """What each threshold gives where every fold is judged by a head that was fitted on the others."""
-    said, folds = np.array([row.text for row in fit], dtype=object), np.arange(len(fit)) % FOLDS
-    p = dict[str, float]()
-    for fold in range(FOLDS):
-        use = folds != fold
-        head = Fitted(list(said[use]), talks[use], weights[use], vectors)
-        p |= dict(zip(said[~use], head.probabilities(list(said[~use])), strict=True))
-    print(f"{name}, five folds of what is fitted: threshold, small talk called so, look-alikes kept, others lost")
-    for at in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-        limits = {"new": at} if "report" in name else {"listed": min(at, 0.2), "new": at}
-        yes = np.array([called(text, p[text], limits) for text in said])
-        other = np.array([row.kind == "others" for row in fit])
-        print(f"  {at:.1f} {yes[talks].mean():.3f} {1 - yes[~talks & ~other].mean():.3f} {yes[other].sum()}")
+def halves(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """The rows that are fitted, and those that are held out."""
+    return [row for row in rows if not row.held], [row for row in rows if row.held]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("intrinsics_core/data/heads"))
-    parser.add_argument("--folds", action="store_true")
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--wrong", action="store_true", help="print what is called something else than it is")
+    parser.add_argument("--only", nargs="*", default=["calls", "claims", "turn"], help="heads")
     args = parser.parse_args()
 
-    # A report of something done is told from its calls, elsewhere: here it is a claim.
-    mine = [row for kind in (*TALK, REPORTS) for row in rows(kind, held=False)]
-    answered = real(args.data)
-    more = [
-        Row(text, "others", True) for text in (*others("fit", FITTED), *(s for some in answered.values() for s in some))
-    ]
-    fit, said = [*mine, *more], [row.text for row in (*mine, *more)]
-    held = {kind: rows(kind, held=True) for kind in (*TALK, REPORTS)}
-    far = [Row(text, "others", True) for text in others("held", HELD)]
-    every = sorted({*said, *(row.text for some in held.values() for row in some), *(row.text for row in far)})
-    encoder = BiEncoder()
-    vectors = {text: each[0].astype(float) for text, each in zip(every, encoder.encode(every), strict=True)}
-
-    methods: dict[str, Callable[[str], bool]] = {"phrases": lambda text: not makes_claim_by_list(text)}
-    heads = {}
-    for name, limits in THRESHOLDS.items():
-        reports = "report" in name
-        wanted = np.array([row.reports if reports else not (row.claims or row.kind == REPORTS) for row in fit])
-        weights = np.where(wanted, WANTED, [OTHERS if row.kind == "others" else 1.0 for row in fit])
-        seen = vectors if "vector" in name else None
-        if args.folds:
-            of_folds(name, fit, wanted, weights, seen)
-        heads[name] = Fitted(said, wanted, weights, seen)
-        p = dict(zip(every, heads[name].probabilities(every), strict=True))
-        methods[name] = lambda text, p=p, limits=limits: called(text, p[text], limits)  # type: ignore[misc]
-
-    tables: dict[str, dict[str, list[float]]] = {}
-    talk = {kind: held[kind] for kind in TALK}
-    report = [Row(row.text, row.kind, not row.reports) for some in held.values() for row in some]
-    for name, is_found in methods.items():
-        print(f"| {name}, held | called so | look-alikes kept |\n|---|---|---|")
-        all_talk = [
-            *(row for some in talk.values() for row in some),
-            *(Row(r.text, r.kind, True) for r in held[REPORTS]),
+    def write(name: str, parts: dict[str, Fitted], rows: Sequence[Row], sets: list[dict[str, Any]]) -> None:
+        about: dict[str, Any] = {"name": name, "version": 1, "kinds": next(iter(parts.values())).kinds}
+        about["trained_on"] = [
+            {"set": "small_talk", "licence": "Apache-2.0 (written for this project: training/small_talk)"},
+            {"set": "written", "licence": "Apache-2.0 (written for this project: training/reader/written)"},
+            *sets,
         ]
-        shown = {"reports": report} if "report" in name else {**talk, "all": all_talk}
-        tables[name] = {}
-        for kind, some in shown.items():
-            tables[name][kind] = [round(x, 3) for x in kept(is_found, some)]
-            print(f"| {kind} | {tables[name][kind][0]:.3f} | {tables[name][kind][1]:.3f} |")
-        tables[name]["others"] = [round(float(1 - np.mean([is_found(row.text) for row in far])), 4)]
-        print(f"| claims of {len(far)} other texts | | {tables[name]['others'][0]:.4f} |\n")
-    for name, head in heads.items():
-        about = head.json(name) | {
-            "trained_on": [
-                {"set": "small_talk", "licence": "Apache-2.0 (written for this project: training/small_talk)",
-                 "rows": len(mine)},
-                {"set": "written", "licence": "Apache-2.0 (written for this project: training/reader/written)",
-                 "rows": FITTED},
-                *({"set": key, "licence": LICENCES[key], "rows": len(some)} for key, some in answered.items()),
-            ],
-            "validation": {key: tables[key] for key in ("phrases", name) if "report" not in name or key == name},
-            "method": "logistic regression; shares of the held half called so and of look-alikes kept "
-                      "(training/small_talk)",
-        }  # fmt: skip
-        if head.dim:
-            about["encoder"] = encoder.name
+        about["method"] = (
+            "logistic regression; of each kind of the held rows the share that is called so, and their number"
+        )
+        about["validation"] = {}
+        for part, fitted in parts.items():
+            about[part] = fitted.json(THRESHOLDS[f"{name}, {part}"])
+            head = TextHead.from_json(fitted.kinds, about[part])
+            about["validation"][part] = show(f"{name}, {part}", head, fitted, rows, args.wrong)
         (args.out / f"{name}.json").write_text(json.dumps(about, ensure_ascii=False) + "\n", "utf-8")
+
+    def of_text(row: Row) -> Sequence[int]:
+        return places(row.text, row.before)
+
+    if "turn" in args.only:
+        fit, held = halves(turns())
+        asked = [Row(text, "asks", "others") for text in of_texts("fit", True, QUESTIONS_OF_TEXTS)]
+        far = [Row(text, "asks", "others") for text in of_texts("held", True, QUESTIONS_OF_TEXTS)]
+        rows = [*fit, *behind_questions(fit), *asked]
+        write("turn", {"words": Fitted(rows, RIDGE["turn"], of_text)}, [*held, *far], [])
+    if "calls" in args.only:
+        fit, held = halves(calls())
+
+        def of_call(row: Row) -> Sequence[int]:
+            return places_of_call(row.text, row.calls[0]["name"], str(row.calls[0].get("arguments", "")))
+
+        write("calls", {"words": Fitted(fit, RIDGE["calls"], of_call)}, held, [])
+    if "claims" in args.only:
+        fit, held = halves(sentences())
+        plain = [Row(text, "claim", "others") for text in of_texts("fit", False, CLAIMS_OF_TEXTS)]
+        far = [Row(text, "claim", "others") for text in of_texts("held", False, CLAIMS_OF_TEXTS)]
+        pairs, sets = joined(fit), []
+        first = Fitted([*fit, *pairs, *plain], RIDGE["claims"], of_text)
+        sure = TextHead.from_json(first.kinds, first.json(THRESHOLDS["claims, words"]))
+        for name in REAL:  # those that a first head takes for no claims are left out
+            some = [Row(text, "claim", "others") for text in real(args.data, name)]
+            kept = [row for row in some if sure.kind(of_text(row)) == "claim"]
+            print(f"{name}: {len(kept)} of {len(some)} kept")
+            plain += kept
+            sets.append({"set": name, "licence": LICENCES[name], "rows": len(kept)})
+        rows = [*fit, *pairs, *plain]
+        every, encoder = sorted({row.text for row in (*rows, *held, *far)}), BiEncoder()
+        vectors = {text: each[0].astype(float) for text, each in zip(every, encoder.encode(every), strict=True)}
+        parts = {
+            "words": Fitted(rows, RIDGE["claims"], of_text),
+            "vector": Fitted(rows, RIDGE["claims"], of_text, vectors),
+        }
+        write("claims", parts, [*held, *far], [*sets, {"encoder": encoder.name}])
 
 
 if __name__ == "__main__":

@@ -21,12 +21,11 @@ from typing import NamedTuple
 from intrinsics_core.embedded.query import lexicon
 from intrinsics_core.embedded.query.fragments import about, framed, plainly
 from intrinsics_core.embedded.query.lexicon import AUXILIARIES, BE, POSSESSIVE, PRONOUNS, plain
-from intrinsics_core.embedded.query.nothing_asked import is_courtesy
 from intrinsics_core.embedded.query.phrases import LONGEST_PHRASE, article, parts, runs, surface, things
 from intrinsics_core.embedded.query.replaced import replaced
 from intrinsics_core.embedded.query.salience import Turn, heard, latest_first, salience
-from intrinsics_core.embedded.query.told import without_small_talk
 from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.embedded.turns import kind_of
 from intrinsics_core.embedded.words import Token, tokens
 
 MOST = 16
@@ -98,7 +97,7 @@ def readings(conversation: Sequence[Turn]) -> list[Reading]:
     """
     *history, (_, last) = heard(conversation)
     question = last.strip() if len(last) <= LONGEST else ""
-    if not history or not tokens(question) or is_courtesy(question):
+    if not history or not tokens(question) or kind_of(conversation) == "nothing":
         return []
     found = mentioned([*history, ("user", question)])
     put = plainly(question, history)
@@ -117,7 +116,6 @@ def readings(conversation: Sequence[Turn]) -> list[Reading]:
 def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
     """Phrases of the earlier turns that the last one may lean on, the likeliest first, an article with each."""
     *history, last = conversation
-    history = without_small_talk(history)
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in history]
     likely, least, answers = salience([*history, last]), load_head("rewrite").thresholds["substitute"], _answers(near)
     best: dict[str, Phrase] = {}

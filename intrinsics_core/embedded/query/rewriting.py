@@ -24,7 +24,6 @@ from dataclasses import dataclass
 
 from intrinsics_core.embedded.query.chooser import choice, is_elliptic
 from intrinsics_core.embedded.query.fragments import is_framed
-from intrinsics_core.embedded.query.going_back import is_left_as_it_is
 from intrinsics_core.embedded.query.lexicon import SMALL_TALK, plain
 from intrinsics_core.embedded.query.phrases import spelled
 from intrinsics_core.embedded.query.salience import (
@@ -36,8 +35,8 @@ from intrinsics_core.embedded.query.salience import (
     latest_first,
     term_features,
 )
-from intrinsics_core.embedded.query.told import without_small_talk
 from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.embedded.turns import is_left_as_it_is
 from intrinsics_core.embedded.words import idf, terms, tokens
 
 KEYWORDS = 6
@@ -123,14 +122,13 @@ def rewrite(
     # What "what about X?" put X in the place of is no longer asked about.
     before = next((text for role, text in reversed(history) if role == "user"), "")
     replaced = set(terms(before)) - set(terms(question)) if is_framed(original, question) else set[str]()
-    told = without_small_talk(turns)
-    best = [term for term in keyword_terms(told) if term not in replaced]
-    context = spelled(latest_first(told[:-1]), best[:keywords])
+    best = [term for term in keyword_terms(turns) if term not in replaced]
+    context = spelled(latest_first(turns[:-1]), best[:keywords])
     if not context and question == original:
         return alone
     asked = asked_words(original)
     query = f"{question.rstrip()} ({', '.join([*asked, *context])})" if context else question
-    worth = history_terms(told)
+    worth = history_terms(turns)
     for term in sorted(worth, key=lambda term: -worth[term] * idf(term))[:TERMS]:
         weights[term] = HISTORY_WEIGHT * min(1.0, worth[term])
     return Rewrite(

@@ -1,0 +1,131 @@
+"""Linear heads: fitted logistic regressions that ship as JSON.
+
+A `LinearHead` weighs a few named numbers. A `TextHead` tells which of a few kinds a short text is of. It weighs hashed
+n-grams of words and of characters and, where the encoder that ships has made one, the vector of the text. Each kind of
+vector has its own numbers, for those of a caller's own encoder say something else.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from intrinsics_core.calibration.probabilities import softmax
+from intrinsics_core.embedded.scoring.head import LinearHead as LinearHead
+from intrinsics_core.embedded.scoring.head import load_head as load_head
+
+Floats = NDArray[np.float32]
+
+PLACES = 2**13
+"""How many places the n-grams are hashed to."""
+LONGEST = 400
+"""Characters of a text that a head reads."""
+_PIECE = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]++)*+|\d++|[?!:,;.…“\"(—–-]")
+_WITHIN = (3, 4, 5)  # characters of a piece of a word
+
+
+def grams(text: str, before: str = "") -> Iterator[str]:
+    """The n-grams of a text: words one to three at a time, the first words by their place, pieces of words.
+
+    A number is a zero, and a word inside with a capital letter is a name.
+
+    Args:
+        text: a sentence or a short turn.
+        before: what was said before it. Of that the last words are taken.
+    """
+    pieces = _PIECE.findall(text[:LONGEST])
+    words = ["^", *(_word(piece, i) for i, piece in enumerate(pieces)), "$"]
+    for size in (1, 2, 3):
+        yield from (" ".join(words[i : i + size]) for i in range(len(words) - size + 1))
+    yield from (f"{i}:{word}" for i, word in enumerate(words[1:5]))
+    yield from (f"-{i}:{word}" for i, word in enumerate(words[-2:-5:-1]))
+    yield f"length:{math.isqrt(2 * len(pieces))}"
+    for piece in pieces:
+        if piece[0].isalpha():
+            spelled = f"<{piece.lower()}>"
+            for size in _WITHIN:
+                yield from (f"~{spelled[i : i + size]}" for i in range(len(spelled) - size + 1))
+    if before:
+        said = [_word(piece, i) for i, piece in enumerate(_PIECE.findall(before[-LONGEST:])[-12:])]
+        yield from (f"<{word}" for word in said)
+        yield from (f"<{a} {b}" for a, b in itertools.pairwise(said))
+    else:
+        yield "<"
+
+
+def _word(piece: str, place: int) -> str:
+    if piece.isdecimal():
+        return "0"
+    return "<name>" if place and piece[0].isupper() and piece[1:] else piece.lower().replace("’", "'")
+
+
+@lru_cache(maxsize=4096)
+def places(text: str, before: str = "") -> tuple[int, ...]:
+    """The places of the n-grams of a text."""
+    return hashed(grams(text, before))
+
+
+def hashed(some: Iterable[str]) -> tuple[int, ...]:
+    """The places of what a text has, each once."""
+    return tuple(sorted({crc32(each.encode()) % PLACES for each in some}))
+
+
+@dataclass(frozen=True)
+class TextHead:
+    """Which of its ``kinds`` a text is of.
+
+    by_place: a weight by kind and place of an n-gram. by_vector: a weight by kind and number of the vector. thresholds:
+    the least probability of a kind; a kind without one is what a text is of that reaches none.
+    """
+
+    kinds: tuple[str, ...]
+    by_place: Floats
+    by_vector: Floats
+    bias: Floats
+    thresholds: Mapping[str, float]
+
+    @classmethod
+    def from_json(cls, kinds: Sequence[str], numbers: Mapping[str, Any]) -> TextHead:
+        """Read one part of a file that `training` writes."""
+
+        def table(name: str) -> Floats:
+            steps = np.frombuffer(base64.b64decode(numbers[name]), np.int8).astype(np.float32)
+            return steps.reshape(len(kinds), -1) * np.float32(numbers[f"{name}_step"])
+
+        bias = np.array(numbers["bias"], np.float32)
+        return cls(tuple(kinds), table("by_place"), table("by_vector"), bias, numbers["thresholds"])
+
+    def probabilities(self, some: Sequence[int], vector: Floats | None = None) -> dict[str, float]:
+        """The probability of each kind, from the places of a text's n-grams and its vector."""
+        logits = self.bias + self.by_place[:, list(some)].sum(axis=1) / math.sqrt(max(1, len(some)))
+        if vector is not None:
+            logits = logits + self.by_vector @ vector
+        return dict(zip(self.kinds, softmax([float(z) for z in logits]), strict=True))
+
+    def kind(self, some: Sequence[int], vector: Floats | None = None) -> str:
+        """The likeliest of the kinds that reach their thresholds."""
+        p = self.probabilities(some, vector)
+        (plain,) = set(self.kinds) - set(self.thresholds)
+        return max(
+            (kind for kind in self.thresholds if p[kind] >= self.thresholds[kind]), key=p.__getitem__, default=plain
+        )
+
+
+@lru_cache(maxsize=8)
+def load_text_head(name: str, *, vector: bool = False) -> TextHead:
+    """The shipped head ``data/heads/<name>.json``, read once. ``vector``: the numbers beside the shipped encoder's."""
+    path = resources.files("intrinsics_core") / "data" / "heads" / f"{name}.json"
+    raw = json.loads(path.read_text("utf-8"))
+    return TextHead.from_json(raw["kinds"], raw["vector" if vector else "words"])

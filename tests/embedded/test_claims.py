@@ -1,0 +1,233 @@
+"""What claims nothing is NA, what the conversation itself supports is NA, and everything else is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.quality_small_talk import is_claim, should_be
+from intrinsics_core import audit, hallucination_detection, run
+from intrinsics_core.embedded.claims import Spoken, makes_claim, names_of_the_user, unaddressed
+from intrinsics_core.embedded.models.bi_encoder import BiEncoder
+from intrinsics_core.embedded.sources import Sources
+from intrinsics_core.embedded.support import support
+from intrinsics_core.protocol.task import Message, check
+from training.small_talk import Row, sentences
+
+LEASE = [
+    "The rent is 900 euros a month. The tenant may keep one cat. The lift is out of order. Ada Brink is the caretaker."
+]
+SENT = {"name": "send_email", "arguments": '{"to": "anna@example.org", "subject": "The lease"}'}
+
+
+def talk(*turns: str) -> list[dict[str, Any]]:
+    return [{"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate(turns)]
+
+
+def judged(turns: list[dict[str, Any]]) -> Any:
+    return run(hallucination_detection(turns, LEASE))
+
+
+def labels(question: str, answer: str, *, system: str = "", calls: Iterable[Any] = ()) -> list[str]:
+    turns = [{"role": "system", "content": system}] if system else []
+    turns += [{"role": "user", "content": question}]
+    turns += [{"role": "assistant", "content": answer, "tool_calls": list(calls)}]
+    return [sentence.label for sentence in judged(turns).sentences]
+
+
+def shares(encoder: BiEncoder | None) -> dict[str, float]:
+    """Of the held rows: the share of claims that are judged, and of other sentences that are NA."""
+    found: dict[str, list[bool]] = {}
+    for row in sentences():
+        if row.held and row.label not in ("self", "command"):
+            found.setdefault(kind(row), []).append(is_claim(encoder, row) is should_be(row))
+    return {name: sum(some) / len(some) for name, some in found.items()}
+
+
+def kind(row: Row) -> str:
+    return row.label if row.label != "report" else "told" if row.told else "untold"
+
+
+@pytest.mark.slow
+def test_the_held_sentences_are_told_apart(encoder: BiEncoder) -> None:
+    found = shares(encoder)
+    assert found["claim"] >= 0.97 and found["nothing"] >= 0.91, found
+    assert found["told"] >= 0.75 and found["untold"] >= 0.85, found
+
+
+def test_words_alone_tell_less() -> None:
+    found = shares(None)
+    assert found["claim"] >= 0.95 and found["nothing"] >= 0.84, found
+
+
+def test_no_sentence_is_written_twice() -> None:
+    every = [(row.text, str(row.calls)) for row in sentences()]
+    assert len(set(every)) == len(every)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You are welcome!", "Have a nice day.", "Let me know if you have more questions.", "Would you like more?",
+        "I don't know.", "The documents do not mention the mayor.", "Here is a summary of the passages:",
+    ],
+)  # fmt: skip
+def test_what_claims_nothing_is_na_and_blocks_nothing(text: str) -> None:
+    behind = judged(talk("What is the rent?", f"The rent is 900 euros a month. {text}"))
+    assert [sentence.label for sentence in behind.sentences] == ["faithful", "NA"]
+    assert behind.label == "faithful" and behind.missing == 0
+    alone = judged(talk("What is the rent?", text))
+    assert (alone.label, alone.missing) == ("NA", 0)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Is there a lift?", "Sure, the lift works."),
+        ("How much is it?", "1.50"),
+        ("Which table is taken?", "Table 7."),
+        ("Who is the caretaker?", "Oksana."),
+        ("What about dogs?", "I don't know about dogs, but the rent is 5000 euros a month."),
+        ("What about dogs?", "Unfortunately, the tenant may keep ten dogs."),
+        ("What about frost?", "The policy does not cover frost."),
+        ("What about pets?", "We don't take dogs."),
+    ],
+)
+def test_what_only_looks_like_small_talk_is_judged(question: str, answer: str) -> None:
+    assert "NA" not in labels(question, answer)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "...", "🎉", "[1]", "(Passage 2)", "Page 3 of 10", "a)", "|---|", "```"])
+def test_what_is_format_claims_nothing(text: str) -> None:
+    assert not makes_claim(text)
+
+
+def test_a_number_is_a_claim_only_alone() -> None:
+    assert makes_claim("42.", alone=True)
+
+
+def test_a_report_is_na_only_where_its_call_was_made() -> None:
+    asked = "Mail Anna what the rent is."
+    assert labels(asked, "I have sent the email to Anna.", calls=[SENT]) == ["NA"]
+    for calls in ([], [{"name": "cancel_order"}], [{"name": "search", "arguments": "Anna email"}]):
+        assert labels(asked, "I have sent the email to Anna.", calls=calls) != ["NA"], calls
+    for claim in ("I have sent the email to Bruno.", "I sent Anna the news that the rent rose in 1940."):
+        assert labels(asked, claim, calls=[SENT]) != ["NA"]
+    both = labels(asked, "I have sent the email to Anna. The rent is 900 euros a month.", calls=[SENT])
+    assert both == ["NA", "faithful"]
+
+
+def later(asked: str, said: str) -> str:
+    call = {"role": "assistant", "content": "", "tool_calls": [SENT]}
+    begun = [{"role": "user", "content": "Mail that to Anna."}, call, {"role": "tool", "content": "ok"}]
+    return str(judged([*begun, {"role": "assistant", "content": "Done."}, *talk(asked, said)]).label)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("Did you send it?", "Yes, I sent the mail to Anna."), ("Did you send it to Anna?", "Yes.")],
+)
+def test_a_call_of_an_earlier_turn_is_reported_where_the_user_asks_what_was_done(asked: str, said: str) -> None:
+    assert later(asked, said) == "NA"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Please send it to Bruno, too.", "I have sent the email to Bruno."),
+        ("Send it to me as well.", "I have sent it."),
+        ("Did you send it to Bruno?", "Yes."),
+        ("Did you send it to Bruno?", "Yes, I have sent it."),
+        ("Did you send it?", "I sent it to Anna, and the house burned in 1940."),
+    ],
+)
+def test_a_call_of_an_earlier_turn_is_no_reason_to_believe_another_report(asked: str, said: str) -> None:
+    assert later(asked, said) != "NA"
+
+
+def test_calls_are_those_of_the_turn() -> None:
+    turns = [
+        {"role": "user", "content": "Mail Anna."},
+        {"role": "assistant", "content": None, "tool_calls": [{"type": "function", "id": "1", "function": SENT}]},
+        {"role": "tool", "content": "sent, message 5512", "tool_call_id": "1"},
+    ]
+    told = {"role": "assistant", "content": "I have sent the email to Anna, message 5512."}
+    task = check("x", [*turns, told], (), ends_with=("assistant",))
+    assert Spoken(task).tells(task.response, task.query)
+    more = check("x", [*turns, told, {"role": "user", "content": "Mail Bob."}, told], (), ends_with=("assistant",))
+    assert not Spoken(more).tells(more.response, more.query)
+
+
+LUNA = "You are Luna, the assistant of the house. Be friendly, and answer in one sentence."
+
+
+@pytest.mark.parametrize(
+    ("system", "answer"),
+    [(LUNA, "My name is Luna."), ("", "I am an AI assistant."), ("", "You can call me Luna.")],
+)
+def test_who_answers_needs_no_document(system: str, answer: str) -> None:
+    assert labels("Who are you?", answer, system=system) == ["NA"]
+
+
+@pytest.mark.parametrize(
+    ("system", "answer"),
+    [
+        (LUNA, "I am Bob, the assistant of the house."),
+        (LUNA, "I am Luna, and the rent is 5000 euros."),
+        ("", "I am Ada Brink."),
+        ("", "I am the assistant of the Harbour Hotel."),
+    ],
+)
+def test_what_nobody_told_of_who_answers_is_judged(system: str, answer: str) -> None:
+    assert labels("Who are you?", answer, system=system) != ["NA"]
+
+
+def test_what_the_user_said_may_be_said_back() -> None:
+    asked = "I arrive at 5 p.m. on Friday with two cats. What is the rent?"
+    assert labels(asked, "You said that you arrive at 5 p.m. with two cats.") == ["NA"]
+    assert labels(asked, "You said that you arrive at 9 p.m. with 7 dogs.") != ["NA"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "answer"),
+    [
+        (talk("Good morning, this is Ada Hale.", "Hello!"), "Ms Hale, the rent is {} euros a month."),
+        (talk("Hi, I'm Tom.", "How can I help?"), "The rent is {} euros a month, Tom."),
+        (
+            [{"role": "system", "content": "The customer's name is Jean-Luc."}],
+            "The rent is {} euros a month, Jean-Luc!",
+        ),
+    ],
+)
+def test_the_users_name_needs_no_source_and_what_stands_beside_it_does(turns: list[Any], answer: str) -> None:
+    right = run(audit([*turns, *talk("What is the rent?", answer.format(900))], LEASE))
+    assert right.label == "faithful" and right.sentences[0].text == answer.format(900)
+    assert run(audit([*turns, *talk("What is the rent?", answer.format(5000))], LEASE)).label == "unfaithful"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "left"),
+    [
+        ("- Tom, it is free.", "- It is free."),
+        ("No, Tom, it is closed.", "No, it is closed."),
+        ("Breakfast is free, Tom.", "Breakfast is free."),
+        ("Our manager is Tom.", "Our manager is Tom."),
+        ("It opens at 9, Tom Hale.", "It opens at 9, Tom Hale."),  # which nobody has said
+        ("It is run by Tom and Ben, who live here.", "It is run by Tom and Ben, who live here."),
+    ],
+)
+def test_a_name_is_left_out_at_the_ends_of_a_sentence(sentence: str, left: str) -> None:
+    assert unaddressed(sentence, frozenset({"Tom"})) == left
+
+
+def test_what_is_asked_about_is_no_name_of_the_user() -> None:
+    assert names_of_the_user([Message("user", "Is the menu in German? Does Tom Hale work there?")], []) == frozenset()
+
+
+def test_another_encoder_decides_by_words_alone() -> None:
+    rows = np.full((1, 8), 8**-0.5, np.float32)  # of another size than those of the shipped encoder
+    found = support(["You are welcome!"], [rows], Sources(["The rent is 900 euros."], [rows]), own_encoder=True)
+    assert found.label == "NA"
