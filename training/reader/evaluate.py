@@ -26,7 +26,8 @@ Scorer = Callable[[Task, Sequence[tuple[str, str]]], list[float]]
 
 
 def torch_scorer(checkpoint: Path) -> Scorer:
-    from training.reader.model import Encoding, load, logits
+    from training.reader.model import Encoding, logits
+    from training.reader.mpnet import load
 
     model, encode = load(checkpoint), Encoding()
 

@@ -34,8 +34,9 @@ from training.reader.data import (
     written_questions,
 )
 from training.reader.edits import EDITS
+from training.reader.everyday_facts import Facts, Frame, frames
 from training.reader.makers import EVIDENCE, WINDOW, Meant, Support, before, scene
-from training.reader.pairs import Task
+from training.reader.pairs import Task, Unit
 from training.reader.paraphrases import true_twin
 from training.reader.prose import content, found, sentence_like, sentences, weight, windows
 from training.reader.splits import Part
@@ -240,6 +241,20 @@ def written_gate(read: Callable[[Path, Part], Iterator[Question]]) -> Callable[[
     return lambda folder, net: map(_question, read(folder, "held"))
 
 
+def framed(
+    make: Callable[[Facts, Frame, Random], Unit], each: int = 120
+) -> Callable[[Path, WordNet], Iterator[Example]]:
+    """Texts of frames never trained on; the data folder is not read."""
+
+    def held(folder: Path, net: WordNet) -> Iterator[Example]:
+        for frame in frames("held"):
+            for i in range(each):
+                for pair in make(Facts(), frame, Random(f"{frame.name}/{i}")):
+                    yield Example(pair.task, ((pair.text, pair.query),), pair.label, covered(pair.query, pair.text))
+
+    return held
+
+
 TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
     "everyday, answer alone": (everyday(False), "never"),
     "everyday, behind its question": (everyday(True), "never"),
@@ -256,6 +271,8 @@ TABLES: dict[str, tuple[Callable[[Path, WordNet], Iterator[Example]], str]] = {
     "hard texts, claims": (written(hard_claims), "held texts"),
     "hard texts, gate": (written_gate(hard_questions), "held texts"),
     "long answers, sentences": (written(long_claims), "held texts"),
+    "everyday facts": (framed(Facts.claimed), "held frames"),
+    "everyday facts, gate": (framed(Facts.asked), "held frames"),
     "SummEdits": (labelled("summedits"), "held half"),
     "WiCE": (labelled("wice"), "held half"),
     "BEGIN": (labelled("begin"), "held half"),
