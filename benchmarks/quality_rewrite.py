@@ -29,9 +29,9 @@ import numpy as np
 
 from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.query import chooser, readings, rewriting, salience
-from intrinsics_core.embedded.query.expanding import expand
-from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.embedded.rewrite import chooser, keywords, readings, salience
+from intrinsics_core.embedded.rewrite.keywords import expand
+from intrinsics_core.embedded.rewrite.salience import Turn
 from intrinsics_core.embedded.scoring.head import LinearHead
 from intrinsics_core.embedded.words import terms, tokens
 from training.rewrite import Example, fit, load, question_rows, term_rows
@@ -73,7 +73,7 @@ def recall(found: list[str], wanted: Iterable[str], cut: int) -> float:
 
 def fused(corpus: Corpus, conversation: Sequence[Turn]) -> list[str]:
     """Results of every expansion of a question, by reciprocal rank fusion (k = 60); feedback from the rewrite's."""
-    first = corpus.search(rewriting.rewrite(conversation).query)
+    first = corpus.search(keywords.rewrite(conversation).query)
     score: Counter[str] = Counter()
     for text, _ in expand(conversation, [corpus.passages[name] for name in first]):
         for rank, name in enumerate(corpus.search(text), 1):
@@ -134,7 +134,7 @@ def use_heads(data: dict[str, list[Example]], held: str) -> None:
         ),
         "rewrite_dependence": refit("rewrite_dependence", {k: question_rows(v) for k, v in asked.items()}),
     }
-    for module in (salience, rewriting, readings, chooser):
+    for module in (salience, keywords, readings, chooser):
         module.load_head = lambda name, *features: heads.get(name) or original_load(name, *features)  # type: ignore[attr-defined]
 
 
@@ -145,16 +145,16 @@ original_load = salience.load_head
 class Made:
     """The rewrites of one question: by rules, and as the reader picks (the same without one)."""
 
-    by_rules: rewriting.Rewrite
-    read: rewriting.Rewrite
+    by_rules: keywords.Rewrite
+    read: keywords.Rewrite
 
 
 def rewritten(conversation: Sequence[Turn], reader: CrossEncoder | None) -> Made:
     asked = chooser.choice(conversation)
-    by_rules = rewriting.rewrite(conversation, meant=asked.by_rules)
+    by_rules = keywords.rewrite(conversation, meant=asked.by_rules)
     if reader is None or not asked.pairs:
         return Made(by_rules, by_rules)
-    return Made(by_rules, rewriting.rewrite(conversation, meant=asked.meant(reader.logits("meant", asked.pairs))))
+    return Made(by_rules, keywords.rewrite(conversation, meant=asked.meant(reader.logits("meant", asked.pairs))))
 
 
 def retrieval_table(

@@ -159,11 +159,11 @@ def test_ones_own_calibration_decides_what_is_faithful():
 
 
 def test_a_dialogue_is_rewritten_once_for_all_its_documents(monkeypatch):
-    from intrinsics_core.embedded.query import rewriting
+    from intrinsics_core.embedded.rewrite import standing_alone
 
     seen = []
-    real = rewriting.rewrite
-    monkeypatch.setattr(rewriting, "rewrite", lambda turns, **more: seen.append(turns) or real(turns, **more))
+    real = standing_alone.choice
+    monkeypatch.setattr(standing_alone, "choice", lambda turns: seen.append(turns) or real(turns))
     text = "A tide mill of another island altogether?"  # no other test asks this
     run(context_relevance(asked(text), DOCUMENTS))
     run(fact_check([*asked(text), {"role": "assistant", "content": TRUE}], DOCUMENTS))

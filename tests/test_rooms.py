@@ -190,10 +190,10 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2479,
     "demo": 678,
-    "embedded": 7146,
+    "embedded": 8123,
     "encoders": 1504,
     "intrinsics": 3194,
-    "local": 1310,
+    "local": 1311,
     "profiles": 5196,
     "protocol": 2456,
     "render": 1429,
@@ -205,9 +205,9 @@ MOST_LINES = {
     "text": 2081,
     "training": 1549,
 }
-MOST_CODE = 29348  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 247  # compiled in the core
-MOST_TEST_LINES = 6111  # under tests/embedded and tests/text
+MOST_CODE = 30106  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 316  # compiled in the core
+MOST_TEST_LINES = 6644  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:

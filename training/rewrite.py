@@ -27,7 +27,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from intrinsics_core.bench.datasets import REWRITES, RewriteRow
 from intrinsics_core.bench.folder import DataFolder
-from intrinsics_core.embedded.query.salience import (
+from intrinsics_core.embedded.rewrite.salience import (
     QUESTION_FEATURES,
     TERM_FEATURES,
     Turn,

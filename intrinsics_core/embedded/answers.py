@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from intrinsics_core.embedded.commands import commands_among
 from intrinsics_core.embedded.overrides import Overrides
-from intrinsics_core.embedded.questions import AS_SPOKEN, earlier_turns, standing_alone
 from intrinsics_core.embedded.relevance import read, vectors_of
+from intrinsics_core.embedded.rewrite.standing_alone import AS_SPOKEN, earlier_turns, standing_alone
 from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
 from intrinsics_core.protocol.task import Document, Task

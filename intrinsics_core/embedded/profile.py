@@ -16,7 +16,6 @@ from intrinsics_core.calibration.loading import loaded
 from intrinsics_core.embedded.answers import citations, claims_of, entailed, hallucination
 from intrinsics_core.embedded.commands import uncommanded
 from intrinsics_core.embedded.overrides import Overrides, checked_thresholds
-from intrinsics_core.embedded.questions import query_expansion, query_rewrite, turns_cut
 from intrinsics_core.embedded.relevance import (
     answer_relevance,
     answerability_of,
@@ -24,6 +23,7 @@ from intrinsics_core.embedded.relevance import (
     relevance,
     relevance_of_each,
 )
+from intrinsics_core.embedded.rewrite.standing_alone import query_expansion, query_rewrite, turns_cut
 from intrinsics_core.embedded.uncertainty import uncertainty_of
 from intrinsics_core.protocol.profile import MultiStepFormat, Profile
 from intrinsics_core.protocol.requests import ScoreTask

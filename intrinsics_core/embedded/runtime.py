@@ -177,7 +177,7 @@ class EmbeddedRuntime(BlockingRuntime):
     def warm_up(self) -> None:
         """Load what first calls would wait for: models, table of rarities, heads, results."""
         from intrinsics_core.embedded import heads, relevance, support, words
-        from intrinsics_core.embedded.query import chooser
+        from intrinsics_core.embedded.rewrite import chooser
         from intrinsics_core.embedded.scoring import head
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)

@@ -18,8 +18,8 @@ from intrinsics_core.calibration.probabilities import logit, sigmoid
 from intrinsics_core.embedded.answers import answer_and_documents, support_of
 from intrinsics_core.embedded.commands import without_commands
 from intrinsics_core.embedded.overrides import Overrides
-from intrinsics_core.embedded.questions import asked_alone, standing_alone, turns_of
 from intrinsics_core.embedded.relevance import answerable_by, look_at, question_and_passages
+from intrinsics_core.embedded.rewrite.standing_alone import asked_alone, standing_alone, turns_of
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Program, Reply
 from intrinsics_core.protocol.results import Uncertainty

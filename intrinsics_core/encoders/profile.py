@@ -12,9 +12,9 @@ from collections.abc import Collection, Sequence
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.profile import PROFILE as EMBEDDED
-from intrinsics_core.embedded.questions import question_by_rules as question
-from intrinsics_core.embedded.questions import turns_cut
 from intrinsics_core.embedded.relevance import passage
+from intrinsics_core.embedded.rewrite.standing_alone import question_by_rules as question
+from intrinsics_core.embedded.rewrite.standing_alone import turns_cut
 from intrinsics_core.protocol.profile import AnyFormat, Format, MultiStepFormat, Profile
 from intrinsics_core.protocol.requests import Program, Reply, Request, Score, Tag, Tagged, TaggedSpan
 from intrinsics_core.protocol.results import (

@@ -11,9 +11,9 @@ import sys
 import pytest
 
 PRINTED = """
-from intrinsics_core.embedded.query.expanding import expand
+from intrinsics_core.embedded.rewrite.keywords import expand
 from intrinsics_core.embedded.words import coverage
-from intrinsics_core.embedded.query.salience import question_features, term_features
+from intrinsics_core.embedded.rewrite.salience import question_features, term_features
 
 turns = [
     ("user", "Which harbours, lighthouses and tide mills did the engineer Ada Brink build before the storm of 1911?"),

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.query.chooser import OPTIONS, ChoiceOfReading, choice
+from intrinsics_core.embedded.rewrite.chooser import OPTIONS, ChoiceOfReading, choice
 from training.reader.data import LICENCES, Turn, turns
 from training.reader.makers import agrees
 from training.reader.prose import content

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
-from intrinsics_core.embedded.query import lexicon
-from intrinsics_core.embedded.query.fragments import about, framed, plainly
-from intrinsics_core.embedded.query.lexicon import AUXILIARIES, BE, POSSESSIVE, PRONOUNS, plain
-from intrinsics_core.embedded.query.phrases import LONGEST_PHRASE, article, parts, runs, surface, things
-from intrinsics_core.embedded.query.replaced import replaced
-from intrinsics_core.embedded.query.salience import Turn, heard, latest_first, salience
-from intrinsics_core.embedded.scoring.head import load_head
-from intrinsics_core.embedded.turns import kind_of
+from intrinsics_core.embedded.heads import load_head
+from intrinsics_core.embedded.rewrite import lexicon
+from intrinsics_core.embedded.rewrite.fragments import about, framed, plainly
+from intrinsics_core.embedded.rewrite.lexicon import AUXILIARIES, BE, POSSESSIVE, PRONOUNS, plain
+from intrinsics_core.embedded.rewrite.phrases import LONGEST_PHRASE, article, parts, runs, surface, things
+from intrinsics_core.embedded.rewrite.replaced import replaced
+from intrinsics_core.embedded.rewrite.salience import heard, latest_first, salience
+from intrinsics_core.embedded.turns import Turn, kind_of
 from intrinsics_core.embedded.words import Token, tokens
 
 MOST = 16
@@ -47,11 +47,6 @@ SINGULAR = 0.7
 
 _OF = re.compile(r" of (?:the )?")
 _AT = re.compile(r"\b(?:in|at|of|from|to|near) (?:the )?$")
-_EXPLETIVE = re.compile(
-    r"^\s+(?:(?:still|really|even|also|not|more|less|very|usually|generally|always)\s+)*"
-    r"(?:\w+\s+){1,2}(?:to|that|if|for\s+\w+\s+to)\b",
-    re.IGNORECASE,
-)
 _LACKS_OF_WHAT = re.compile(
     r"^(?:what|who|which)(?:['\u2019]s| is| are| was| were)\s+(?:the|some|other|some other|some of the)\s",
     re.IGNORECASE,
@@ -203,9 +198,7 @@ def _pronouns(question: str, found: Sequence[Phrase], rule: str) -> Iterator[Rea
             whole, ends = True, [after.end, token.end] if is_subject and not after.is_stop else [after.end]
         elif word == "that" and i and after is not None and not is_subject and not _closes(question, token.end):
             continue  # "the book that he wrote"
-        if word in ("one", "ones") and i > 1 and prior in lexicon.WHICH and plain(words[i - 2]) == "the":
-            continue  # "the other one" is one of several that were named
-        points = unseen and _points_outside(question, words, i)
+        points = unseen and word in lexicon.THIRD
         able = [phrase for phrase in found if whole or not phrase.text.isdigit()]  # "it" is no year, "that year" is
         if word in lexicon.PERSON:  # "she" is no mill where somebody was named
             able = [phrase for phrase in able if phrase.fit(word) > 0.0] or able
@@ -221,29 +214,6 @@ def _pronouns(question: str, found: Sequence[Phrase], rule: str) -> Iterator[Rea
 
 def _closes(question: str, end: int) -> bool:
     return not question[end:].strip(" ?!.,")
-
-
-def _points_outside(question: str, words: Sequence[Token], i: int) -> bool:
-    """Whether word ``i`` is a pronoun whose antecedent must lie in an earlier turn."""
-    word, before = plain(words[i]), words[:i]
-    after = plain(words[i + 1]) if i + 1 < len(words) else ""
-    # What stands before may be what is meant: "what is X and how is it taxed". The word that opens the question joins
-    # nothing: "Who built it?"
-    if any(not w.is_stop for w in before) and (
-        any(plain(w) in lexicon.JOINERS for w in before[1:])
-        or any(w.is_capitalised and not w.is_stop for w in before[1:])
-        or re.search(r"[.!?;:,]\s", question[: words[i].begin])
-    ):
-        return False
-    tail = question[words[i].end :]
-    if word in lexicon.POINTERS:
-        ends = not after or bool(re.match(r"\s*[.!?,]", tail))
-        return ends and bool(before) and plain(before[-1]) in lexicon.BEFORE_POINTERS
-    if word == "it":
-        asks = bool(before) and plain(before[-1]) in AUXILIARIES
-        said = question[words[i + 1].end :] if after in ("is", "was") else tail if asks else ""
-        return after not in lexicon.IMPERSONAL and not _EXPLETIVE.match(said)
-    return word in lexicon.THIRD
 
 
 def _of_what(question: str, found: Sequence[Phrase]) -> Iterator[Reading]:

@@ -1,24 +1,25 @@
-"""The last question of a conversation, made to stand alone, and its rewrite and expansion."""
+"""The last question of a conversation as it stands alone, and its rewrite and expansion."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.embedded.overrides import Overrides
+from intrinsics_core.embedded.rewrite.chooser import ChoiceOfReading, choice
+from intrinsics_core.embedded.rewrite.keywords import Rewrite, expand, rewrite
+from intrinsics_core.embedded.rewrite.salience import LONGEST_TURN
+from intrinsics_core.embedded.short_answers import is_bare, is_polar
+from intrinsics_core.embedded.turns import Turn, accepted_offer, as_one_turn, asked_before, is_answered_itself
 from intrinsics_core.protocol.requests import Program, Score
 from intrinsics_core.protocol.results import ExpandedQuery, QueryExpansion, QueryRewrite
 from intrinsics_core.protocol.task import Task
 
-if TYPE_CHECKING:
-    from intrinsics_core.embedded.query.chooser import ChoiceOfReading
-    from intrinsics_core.embedded.query.rewriting import Rewrite
-
 AS_SPOKEN = "as spoken"
 """The option of a task whose question was made to stand alone: the task as it was (`standing_alone`)."""
+_SAID = 400  # characters of an earlier turn of the user's that an answer may say back
 
 
 def question_by_rules(task: Task) -> str:
@@ -27,10 +28,8 @@ def question_by_rules(task: Task) -> str:
     return _choice(turns).by_rules if turns else ""
 
 
-def turns_of(task: Task) -> tuple[tuple[str, str], ...]:
+def turns_of(task: Task) -> tuple[Turn, ...]:
     """(role, text) up to the last user turn, which may be several messages in a row."""
-    from intrinsics_core.embedded.turns import as_one_turn
-
     turns = [(m.role, m.content) for m in task.messages]
     while turns and turns[-1][0] != "user":
         turns.pop()
@@ -42,47 +41,42 @@ def earlier_turns(task: Task) -> list[str]:
     return [text for _, text in reversed(turns_of(task)[:-1])]
 
 
+def told_earlier(task: Task) -> str:
+    """What the user said before the last turn, in turns that are no pasted texts."""
+    return "\n".join(text for role, text in turns_of(task)[:-1] if role == "user" and len(text) <= _SAID)
+
+
 def turns_cut(task: Task) -> int:
     """Earlier turns of which a rewrite of the question reads the end alone, or nothing where the last is too long."""
-    from intrinsics_core.embedded.query.salience import LONGEST_TURN
-
     *earlier, last = turns_of(task) or (("user", ""),)
     whole = 0 if len(last[1]) > LONGEST_TURN else LONGEST_TURN
     return sum(role in ("user", "assistant") and len(text) > whole for role, text in earlier)
 
 
+# One dialogue is looked at once, though context relevance and the fact check ask for it with every document.
 @lru_cache(maxsize=32)
-def _choice(turns: tuple[tuple[str, str], ...]) -> ChoiceOfReading:
-    from intrinsics_core.embedded.query.chooser import choice
-
+def _choice(turns: tuple[Turn, ...]) -> ChoiceOfReading:
     return choice(turns)
 
 
 @lru_cache(maxsize=32)
-def _rewritten(turns: tuple[tuple[str, str], ...], meant: str) -> Rewrite:
-    """One dialogue is rewritten once, though context relevance and the fact check ask for it with every document."""
-    from intrinsics_core.embedded.query.rewriting import rewrite
-
-    return rewrite(turns, meant=meant)
+def _rewritten(turns: tuple[Turn, ...], meant: str) -> Rewrite:
+    return rewrite(turns, meant)
 
 
-def _standing(own: Overrides, intrinsic: str, turns: tuple[tuple[str, str], ...]) -> Program[Rewrite]:
-    """The question made to stand alone: by the reading that the reader picks, or by rules where nobody reads."""
-    from intrinsics_core.embedded.turns import accepted_offer
-
+def _meant(own: Overrides, intrinsic: str, turns: tuple[Turn, ...]) -> Program[tuple[tuple[Turn, ...], str]]:
+    """The turns, an accepted offer in place of its "Yes please", and the last question by the reading that is meant."""
     if offer := accepted_offer(turns):
         turns = (*turns[:-1], ("user", offer))
     asked = _choice(turns)
-    meant = asked.by_rules
-    if "meant" in own.reads and asked.pairs:
-        (scored,) = yield [Score(intrinsic, asked.pairs, "meant", own=True)]
-        meant = asked.meant(yes_logits([scored]))  # type: ignore[list-item]  # only replies are sent in
-    return _rewritten(turns, meant)
+    if "meant" not in own.reads or not asked.pairs:
+        return turns, asked.by_rules
+    (scored,) = yield [Score(intrinsic, asked.pairs, "meant", own=True)]
+    return turns, asked.meant(yes_logits([scored]))  # type: ignore[list-item]  # only replies are sent in
 
 
 def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str]:
-    """The question as it stands alone, "" without one: neither encoder nor reader sees
-    the history.
+    """The question as it stands alone, "" without one: neither encoder nor reader sees the history.
 
     ``back``: of a turn that is about the question before it ("Sorry?") it is that question.
 
@@ -90,14 +84,11 @@ def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str
     MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
     For ranking either will do: .478 against .471 nDCG on those tasks, .550 against .560 on others.
     """
-    from intrinsics_core.embedded.turns import asked_before
-
     turns = turns_of(task)
     if not turns:
         return ""
     before = asked_before(turns) if back else None
-    asked = turns if before is None else turns[: before + 1]
-    return (yield from _standing(own, task.intrinsic, asked)).question
+    return (yield from _meant(own, task.intrinsic, turns if before is None else turns[: before + 1]))[1]
 
 
 def standing_alone(own: Overrides, task: Task) -> Program[Task]:
@@ -114,22 +105,20 @@ def standing_alone(own: Overrides, task: Task) -> Program[Task]:
     return replace(task, messages=tuple(messages), options={**task.options, AS_SPOKEN: task})
 
 
-def _answered(own: Overrides, task: Task, turns: Sequence[tuple[str, str]]) -> Program[str]:
+def _answered(own: Overrides, task: Task, turns: Sequence[Turn]) -> Program[str]:
     """The question that the answer of a task is an answer to.
 
     A yes behind "Are you sure?" or "Can you repeat that?" answers that turn, so the question before it is read as no
     question of yes or no.
     """
-    from intrinsics_core.embedded.short_answers import is_bare, is_polar
-    from intrinsics_core.embedded.turns import asked_before, is_answered_itself
-
     said = asked_before(turns) is not None and is_answered_itself(turns)
     question = yield from asked_alone(own, task, back=not (said and is_bare(task.response)))
     return question.replace("?", ".") if said and is_polar(question) else question
 
 
 def query_rewrite(own: Overrides, task: Task) -> Program[QueryRewrite]:
-    found = yield from _standing(own, task.intrinsic, turns_of(task))
+    turns, meant = yield from _meant(own, task.intrinsic, turns_of(task))
+    found = _rewritten(turns, meant)
     return QueryRewrite(
         query=found.question,
         original=task.query,
@@ -140,9 +129,7 @@ def query_rewrite(own: Overrides, task: Task) -> Program[QueryRewrite]:
 
 
 def query_expansion(own: Overrides, task: Task) -> Program[QueryExpansion]:
-    from intrinsics_core.embedded.query.expanding import expand
-
-    found = yield from _standing(own, task.intrinsic, turns_of(task))
-    passages = [f"{d.title}\n{d.text}" if d.title else d.text for d in task.documents]
-    queries = expand(turns_of(task), passages, rewritten=found)
+    turns, meant = yield from _meant(own, task.intrinsic, turns_of(task))
+    passages = [f"{document.title or ''}\n{document.text}" for document in task.documents]
+    queries = expand(turns, passages, rewritten=_rewritten(turns, meant))
     return QueryExpansion(queries=tuple(ExpandedQuery(text=text, strategy=strategy) for text, strategy in queries))

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from intrinsics_core.embedded.query import lexicon
-from intrinsics_core.embedded.query.lexicon import AUXILIARIES, BE, DETERMINERS, PREPOSITIONS, WH, plain
+from intrinsics_core.embedded.rewrite import lexicon
+from intrinsics_core.embedded.rewrite.lexicon import AUXILIARIES, BE, DETERMINERS, PREPOSITIONS, WH, plain
 from intrinsics_core.embedded.words import Token, tokens
 
 LONGEST_PHRASE = 5
@@ -48,7 +48,7 @@ def things(text: str, keep: Callable[[Token], bool]) -> list[list[Token]]:
         after = plain(words[last + 1]) if last + 1 < len(words) and adjacent(text, run[-1], words[last + 1]) else ""
         verb = before in lexicon.BEFORE_VERBS and (before != "to" or bool(after))
         verb = verb or (before in BE and run[0].text.endswith("ed"))
-        if (verb and not run[0].is_capitalised) or (not before and plain(run[0]) in lexicon.IMPERATIVES):
+        if verb and not run[0].is_capitalised:
             run = run[1:]
         run = _subject(run, [plain(word) for word in words[max(0, first - 2) : first]])
         if run and after in lexicon.BEHIND_VERBS and not run[-1].is_capitalised:
@@ -101,9 +101,6 @@ def parts(text: str, thing: list[Token]) -> Iterator[list[Token]]:
         if len(held) == 1 and held != [thing]:  # "Ridley Scott directed Alien" is no name
             yield thing
         return
-    if at := next((i for i in range(1, len(thing) - 1) if plain(thing[i]) in lexicon.TRANSITIVE), 0):
-        yield from (thing[:at], thing[at + 1 :])  # "[insurance] cover [water damage]"
-        return
     ends = _inverted(text, thing)
     words = ["", "", *text[max(0, thing[0].begin - 40) : thing[0].begin].casefold().split()[-2:]]
     determined = words[-1] in DETERMINERS
@@ -128,22 +125,3 @@ def surface(text: str, run: Sequence[Token]) -> str:
 def article(text: str, run: Sequence[Token]) -> str:
     """What goes before a run where an article stands there: what was "a mill" is "the mill" when it comes up again."""
     return "the " if _ARTICLE.search(text[max(0, run[0].begin - 5) : run[0].begin]) else ""
-
-
-def spelled(texts: Sequence[str], chosen: Sequence[str]) -> list[str]:
-    """The chosen terms as the texts spell them, neighbours joined, each term once, in the order chosen.
-
-    Earlier texts are preferred for the spelling, longer phrases for the joining.
-    """
-    left = set(chosen)
-    found: dict[str, list[str]] = {}
-    pieces = [(text, run) for text in texts for run in runs(text, lambda token: token.term in left)]
-    ranked = sorted(pieces, key=lambda item: -len({token.term for token in item[1]}))
-    # A term that only ever occurs in runs partly used up, or too long, goes in alone.
-    for text, run in [*ranked, *((text, [token]) for text, held in pieces for token in held)]:
-        taken = [token.term for token in run]
-        if len(taken) <= LONGEST_PHRASE and len(set(taken)) == len(taken) and left.issuperset(taken):
-            found[surface(text, run)] = taken
-            left.difference_update(taken)
-    rank = {term: i for i, term in enumerate(chosen)}
-    return sorted(found, key=lambda phrase: min(rank[term] for term in found[phrase]))

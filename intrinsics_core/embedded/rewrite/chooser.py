@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intrinsics_core.calibration.probabilities import softmax
-from intrinsics_core.embedded.query.fragments import is_framed, new_thing
-from intrinsics_core.embedded.query.readings import readings
-from intrinsics_core.embedded.query.salience import LONGEST_TURN, Turn, dependence, heard
+from intrinsics_core.embedded.rewrite.fragments import is_framed, new_thing
+from intrinsics_core.embedded.rewrite.readings import readings
+from intrinsics_core.embedded.rewrite.salience import LONGEST_TURN, dependence, heard
 from intrinsics_core.embedded.scoring.head import bounded, load_head
-from intrinsics_core.embedded.turns import is_left_as_it_is
+from intrinsics_core.embedded.turns import Turn, is_left_as_it_is
 from intrinsics_core.embedded.words import terms, tokens
 
 OPTIONS = ("left_alone", "own", "fragment", "meant", "early", "by_rules", "framed")

@@ -23,14 +23,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from intrinsics_core.embedded.query import lexicon
-from intrinsics_core.embedded.query.lexicon import DEMONSTRATIVE, OPEN_SET, PERSONAL, plain
-from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.embedded.heads import load_head
+from intrinsics_core.embedded.rewrite import lexicon
+from intrinsics_core.embedded.rewrite.lexicon import DEMONSTRATIVE, OPEN_SET, PERSONAL, plain
+from intrinsics_core.embedded.turns import Turn
 from intrinsics_core.embedded.words import Token, idf, tokens
 from intrinsics_core.text import stops
 
-Turn = tuple[str, str]
-"""Role (``"user"`` or ``"assistant"``) and text."""
 LONGEST_TURN = 100_000
 """Characters of a turn that are read, its last ones; a last turn that is longer is not rewritten."""
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from intrinsics_core.embedded.query import lexicon
-from intrinsics_core.embedded.query.fragments import plainly
-from intrinsics_core.embedded.query.lexicon import plain
-from intrinsics_core.embedded.query.phrases import names, things
-from intrinsics_core.embedded.query.salience import Turn
-from intrinsics_core.embedded.words import Token, tokens
+from intrinsics_core.embedded.rewrite import lexicon
+from intrinsics_core.embedded.rewrite.fragments import plainly
+from intrinsics_core.embedded.rewrite.lexicon import plain
+from intrinsics_core.embedded.rewrite.phrases import names, things
+from intrinsics_core.embedded.turns import Turn
+from intrinsics_core.embedded.words import tokens
 
 LONGEST = 400
 """Characters of a user's turn that is read for names, at most: a longer one is a text."""
 TURNS = 12
 """The user's last turns, which are compared two at a time."""
-
-_COMPARED = re.compile(r"\b(?:than|unlike|like|as)(?: (?:in|at|with))?(?: the)? \Z", re.IGNORECASE)
 
 
 class _Named(NamedTuple):
@@ -36,8 +33,7 @@ def replaced(history: Sequence[Turn]) -> frozenset[str]:
     """The terms of the names that were talked of before and are not any more.
 
     A later question of the user's names another thing of that kind ("the Plus plan", "the Pro plan"), or is the same
-    question of another ("Who is Anna Berg?", "And Tom Hale?"). A name that comes up again from there on is talked of,
-    unless something is compared with it.
+    question of another ("Who is Anna Berg?", "And Tom Hale?"). A name that comes up again from there on is talked of.
     """
     users = [i for i, (role, text) in enumerate(history) if role == "user" and len(text) <= LONGEST][-TURNS:]
     named = [each for i in users for each in _named(history, i)]
@@ -56,7 +52,7 @@ def _named(history: Sequence[Turn], i: int) -> Iterator[_Named]:
     words = tokens(text)
     leans = any(plain(word) in lexicon.PERSONAL | lexicon.DEMONSTRATIVE | lexicon.PLACES for word in words)
     for thing in things(text, lambda token: not token.is_stop):
-        name = frozenset(token.term for held in names(thing) for token in held if not _says_when(token))
+        name = frozenset(token.term for held in names(thing) for token in held)
         around = tuple(plain(word) for word in words if word not in thing)
         # The first word of a question has a capital anyway: "Best known songs?"
         if around and (name - {words[0].term}):
@@ -64,17 +60,10 @@ def _named(history: Sequence[Turn], i: int) -> Iterator[_Named]:
             yield _Named(i, name, kind.term, around, leans)
 
 
-def _says_when(token: Token) -> bool:
-    return plain(token).removesuffix("s") in lexicon.TIMES
-
-
 def _told(history: Sequence[Turn]) -> list[frozenset[str]]:
-    """For each turn the terms that stand in it or behind it, but for those of what something is compared with."""
+    """For each turn the terms that stand in it or behind it."""
     found, behind = list[frozenset[str]](), frozenset[str]()
     for _, text in reversed(history):
-        said = (
-            token.term for token in tokens(text) if not _COMPARED.search(text[max(0, token.begin - 20) : token.begin])
-        )
-        behind |= frozenset(said)
+        behind |= frozenset(token.term for token in tokens(text))
         found.append(behind)
     return found[::-1]

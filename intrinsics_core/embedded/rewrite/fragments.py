@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
-from intrinsics_core.embedded.query import lexicon
-from intrinsics_core.embedded.query.lexicon import DETERMINERS, PREPOSITIONS, PRONOUNS, plain
-from intrinsics_core.embedded.query.phrases import names, parts, runs, things
-from intrinsics_core.embedded.query.salience import Turn
+from intrinsics_core.embedded.rewrite import lexicon
+from intrinsics_core.embedded.rewrite.lexicon import DETERMINERS, PREPOSITIONS, PRONOUNS, plain
+from intrinsics_core.embedded.rewrite.phrases import names, parts, runs, things
+from intrinsics_core.embedded.turns import Turn
 from intrinsics_core.embedded.words import Token, tokens
 from intrinsics_core.text import stops
 from intrinsics_core.text.courtesy import BEGINS, GREETING, PRAISE, THANKS
@@ -38,10 +38,6 @@ _ONE = re.compile(
     r"\A(?:the )?(?P<which>first|second|third|fourth|fifth|last|next|other|previous) ones?\Z", re.IGNORECASE
 )
 
-_ANOTHER = re.compile(
-    r"\b(?:the )?(?:other|others?|same|first|second|third|last|former|latter|another) (?P<kind>\w+)\Z", re.IGNORECASE
-)
-
 
 def about(question: str) -> bool:
     """Whether a question begins as "what about" does."""
@@ -62,7 +58,7 @@ def new_thing(question: str) -> str:
 def _is_whole(said: Sequence[str]) -> bool:
     """Whether words are a question, a wish or a remark of their own: "any discounts?", "perfect, thank you!"."""
     parts = {part for word in said for part in (word, word.split("'")[0], word[-3:])}  # "it's", "isn't"
-    return said[0] in lexicon.REMARKS or not lexicon.WHOLE.isdisjoint(parts)
+    return not lexicon.WHOLE.isdisjoint(parts)
 
 
 def is_framed(question: str, reading: str) -> bool:
@@ -75,8 +71,6 @@ def framed(question: str, history: Sequence[Turn]) -> Iterator[str]:
     new = new_thing(question)
     asked = (text for role, text in reversed(history) if new and role == "user" and not new_thing(text))
     for frame in islice(filter(None, map(_frame, asked)), QUESTIONS):
-        if _is_another_of(new, frame):
-            continue
         yield from (f"{made}?" for made in _put(new, frame))
 
 
@@ -91,33 +85,19 @@ def plainly(question: str, history: Sequence[Turn]) -> str | None:
     last = next((text for role, text in reversed(history) if role == "user"), "")
     earlier = _frame(last) if new and not new_thing(last) else ""
     replied = history[-1][0] == "assistant" and history[-1][1].rstrip().endswith("?") if history else False
-    if not earlier or replied or not _is_one_phrase(new):
+    if not earlier or replied:
         return None
     old, slots = tokens(earlier), _slots(earlier)
     lead, like = _lead(new), _alike(new, slots)
-    if not lexicon.COMPARING.isdisjoint(map(plain, old)) or not (
-        _CUE.match(question) or (question.rstrip().endswith("?") and (lead or like))
-    ):
+    if not (_CUE.match(question) or (question.rstrip().endswith("?") and (lead or like))):
         return None
     made = _put(new, earlier)
     if not (lead or like or _ONE.match(new)):
-        mine, others = tokens(new)[-1], [token for slot in slots for token in slot]
-        if plain(mine) in lexicon.OF_A_THING and lexicon.OF_A_THING.isdisjoint(map(plain, others)):
-            return None  # "and the price?" asks it of the thing that was talked of
         fits = sorted((_fit(new, earlier, slot) for slot in slots), reverse=True)
         if fits[:1] != [BEST] or fits[1:2] == [BEST] or not PRONOUNS.isdisjoint(map(plain, old)):
             return None
         made = made[:1]
     return f"{made[0]}?" if len(made) == 1 else None
-
-
-def _is_another_of(new: str, earlier: str) -> bool:
-    """Whether a new thing points at another of the kind that a question names: "the other hotel" of "Garden Hotel"."""
-    points = _ANOTHER.search(new)
-    return points is not None and any(
-        run[0].is_capitalised and run[-1].text.casefold() == points["kind"].casefold()
-        for run in things(earlier, lambda t: not t.is_stop)
-    )
 
 
 def _lead(new: str) -> str:
@@ -126,25 +106,12 @@ def _lead(new: str) -> str:
     return first.lower() if more and first.lower() in PREPOSITIONS else ""
 
 
-def _is_one_phrase(new: str) -> bool:
-    """Whether rules may put it anywhere: plain words of one thing, none that points elsewhere or says how to answer."""
-    words = [word.casefold() for word in new.split()]
-    own = words[1:] if words[0] in PREPOSITIONS or _ARTICLE.match(new) else words
-    plain_words = all(char.isalnum() or char in " .'\u2019&-$%" for char in new) and new[-1] not in ".'\u2019&-"
-    if not own or not plain_words or (words[0] in PREPOSITIONS and not lexicon.HOW_TO.isdisjoint(own)):
-        return False
-    return bool(_ONE.match(new)) or lexicon.ELSEWHERE.isdisjoint(own)
-
-
 def _frame(text: str) -> str:
-    """The last question of a turn without its mark; "" where it asks nothing, or in too few words or too many."""
+    """The last question of a turn without its mark; "" for one of too few words or too many."""
     cuts = pairwise([*stops.starts(text, names=True), len(text)])
     pieces = [piece for begin, end in cuts if (piece := text[begin:end].rstrip()).endswith("?")]
     asked = (pieces or [text])[-1].strip().rstrip("?!. ")
-    words = [word.casefold().replace("\u2019", "'").strip(",") for word in asked.split(maxsplit=26)]
-    begin = next((i for i, word in enumerate(words) if word not in lexicon.BEFORE_ASKING), 0)
-    opens = words[begin : begin + (3 if pieces else 1)]
-    return asked if 3 <= len(words) <= 25 and not lexicon.ASKING.isdisjoint(opens) else ""
+    return asked if 3 <= len(asked.split(maxsplit=26)) <= 25 else ""
 
 
 def _put(new: str, earlier: str) -> list[str]:
@@ -174,10 +141,9 @@ def _behind(new: str, earlier: str, lead: str) -> Iterator[str]:
     """ "in spring" in place of the question's own last "in ...", or at its end."""
     old = tokens(earlier)
     leads = [i for i in range(1, len(old)) if plain(old[i]) in PREPOSITIONS]
-    theirs = [i for i in leads if plain(old[i - 1]) not in lexicon.PHRASAL]
-    same = [i for i in theirs if plain(old[i]) == lead]
+    same = [i for i in leads if plain(old[i]) == lead]
     mine = tokens(new)[1:]
-    alike = [i for i in (same or theirs)[-1:] if _kind(mine) == _kind(_phrase(earlier, old, i))]
+    alike = [i for i in (same or leads)[-1:] if _kind(mine) == _kind(_phrase(earlier, old, i))]
     for i in alike or same[-1:]:
         phrase = _phrase(earlier, old, i)
         if not phrase:
@@ -202,13 +168,7 @@ def _phrase(earlier: str, old: Sequence[Token], at: int) -> list[Token]:
 def _slots(earlier: str) -> list[list[Token]]:
     """The phrases of a question that may name a thing, the last ones first."""
     found = [part for thing in things(earlier, lambda t: not t.is_stop) for part in parts(earlier, thing)]
-    return [slot for slot in found[::-1] if _stands_alone(earlier, slot)]
-
-
-def _stands_alone(text: str, slot: Sequence[Token]) -> bool:
-    """Whether a phrase is no part of a larger name: "C" of "C#", "World War" of "World War I", "50" of "$50"."""
-    before, after = text[: slot[0].begin][-1:], text[slot[-1].end :]
-    return before in ("", " ", '"', "(", "\u201c") and not re.match(r"[^\s.,?!;:'\u2019\")\u201d]| [A-Z]\b(?!')", after)
+    return found[::-1]
 
 
 def _alike(new: str, slots: Sequence[list[Token]]) -> list[Token] | None:
@@ -225,11 +185,9 @@ def _alike(new: str, slots: Sequence[list[Token]]) -> list[Token] | None:
 def _fit(new: str, earlier: str, slot: Sequence[Token]) -> int:
     """How much a slot is of the new thing's kind: times, names, "a boiler" beside "a heat pump", one or many."""
     mine = tokens(new)
-    before = earlier[: slot[0].begin].split()[-1:]
     is_name, many = _kind(mine)[1], mine[-1].text.endswith("s") == slot[-1].text.endswith("s")
     alike = [a == b for a, b in zip(_kind(mine), _kind(slot), strict=True)]
-    counted = bool(before) and before[0].casefold() in lexicon.COUNTED
-    same = bool(_ARTICLE.match(new)) == bool(_own(earlier, slot)) and (is_name or many) and not counted
+    same = bool(_ARTICLE.match(new)) == bool(_own(earlier, slot)) and (is_name or many)
     return BEST - 1 - 2 * alike.count(False) + same
 
 

@@ -1,1 +1,0 @@
-"""A question that leans on its conversation, made to stand alone."""
