@@ -202,7 +202,7 @@ MOST_LINES = {
     "runtimes": 4249,
     "service": 2679,
     "testing": 663,
-    "text": 2081,
+    "text": 2091,
     "training": 1549,
 }
 MOST_CODE = 30106  # of the whole core, without comments, docstrings and blank lines

@@ -16,6 +16,7 @@ from intrinsics_core.protocol.requests import Embed, Embedded, Outcome, Request,
 from intrinsics_core.protocol.results import build_all
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 from intrinsics_core.runtimes.configs import EmbeddedConfig, checked
+from intrinsics_core.text.cleaning import without_runs
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.models.bi_encoder import BiEncoder, Kind
@@ -124,6 +125,7 @@ class EmbeddedRuntime(BlockingRuntime):
         # One call per kind of text for the whole wave: the encoder buckets by length and encodes each text once.
         outcomes: dict[int, Outcome] = {}
         kinds: dict[str, list[int]] = {}
+        requests = [_readable(request) for request in requests]
         for i, request in enumerate(requests):
             if isinstance(request, Embed):
                 kinds.setdefault(request.kind, []).append(i)
@@ -172,7 +174,7 @@ class EmbeddedRuntime(BlockingRuntime):
         """
         from intrinsics_core.embedded.models.bi_encoder import averaged
 
-        return averaged(self.encoder.encode(texts, kind=kind))
+        return averaged(self.encoder.encode([without_runs(text) for text in texts], kind=kind))
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: models, table of rarities, heads, results."""
@@ -212,6 +214,15 @@ class EmbeddedRuntime(BlockingRuntime):
             "reader": self._reads,
         }
         return _rebuild, (self._arguments | own,)
+
+
+def _readable(request: Request) -> Request:
+    """The request without what costs time and says nothing, such as a picture in base64."""
+    if isinstance(request, Embed):
+        return replace(request, texts=tuple(map(without_runs, request.texts)))
+    if isinstance(request, Score):
+        return replace(request, pairs=tuple((without_runs(a), without_runs(b)) for a, b in request.pairs))
+    return request
 
 
 def _rebuild(arguments: dict[str, Any]) -> EmbeddedRuntime:

@@ -17,9 +17,10 @@ from intrinsics_core.text.web_pages import as_formatted, as_shown
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 _QUOTED = re.compile(r"^(?:>[ \t]?)+(?![ \t]?\d)", re.MULTILINE)
 _CUT = re.compile(r"(?<![^\W\d_-])([^\W\d_]{1,30}[a-zß-öø-ÿ])-[ \t]{0,9}\r?\n[ \t]{0,9}([a-zß-öø-ÿ]{1,30})")
-_CUT_YEAR = re.compile(
-    r"\b(in|since|until|till|from|of|before|after|by|seit|bis) (1[5-9]|20)-[ \t]{0,9}\r?\n[ \t]{0,9}(\d\d)\b"
-)
+_CUT_YEAR = re.compile(r"\b(1[5-9]|20)-[ \t]{0,9}\r?\n[ \t]{0,9}(\d\d)\b")
+# A picture in base64, a key, a hash: in one run, or in lines of 60 and more.
+_RUN = re.compile(r"(?<![\w+/=%-])(?:[\w+/=%-]{60,}+(?:\r?\n)?+)++", re.ASCII)
+_LONGEST, _LEFT = 200, 20  # characters of a run that are read; of a longer one
 _PART = 3  # letters that a word has which stands before a hyphen: "self-service"
 _SPAN = 10  # two numbers no further apart may be a range: "in 18-20 days"
 
@@ -51,6 +52,17 @@ def _cleaned(text: str, is_known: Callable[[str], bool], shown: Callable[[str], 
     return _joined(text, is_known) if "-" in text and "\n" in text else text
 
 
+def without_runs(text: str) -> str:
+    """The text with the beginning alone of each long run of characters without spaces, which has no words.
+
+    >>> without_runs("A map: " + "iVBORw0KGgo" * 2_000 + " It opens at nine.")
+    'A map: iVBORw0KGgoiVBORw0KG It opens at nine.'
+    """
+    if len(text) <= _LONGEST:
+        return text
+    return _RUN.sub(lambda run: run[0] if len(run[0]) <= _LONGEST else run[0][:_LEFT], text)
+
+
 def as_meant(text: str) -> str:
     """A text of any length as a page shows it, without ligatures. Code between two fences stays as it is."""
     pieces, at = [], 0
@@ -78,8 +90,7 @@ def _joined(text: str, is_known: Callable[[str], bool]) -> str:
         return f"{begun}-{ended}" if apart and not is_known(begun + ended) else begun + ended
 
     def year(cut: re.Match[str]) -> str:
-        introduced, first, last = cut.groups()
-        span = int(last) - int(first)
-        return cut[0] if 0 < span <= _SPAN else f"{introduced} {first}{last}"
+        first, last = cut.groups()
+        return cut[0] if 0 < int(last) - int(first) <= _SPAN else f"{first}{last}"
 
     return _CUT_YEAR.sub(year, _CUT.sub(word, text))

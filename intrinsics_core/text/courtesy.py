@@ -9,7 +9,6 @@ from __future__ import annotations
 HELLO = "hello|hi|hey"
 GREETING = rf"(?:{HELLO}|good\s(?:morning|afternoon|evening|day|night))"
 THANKS = r"thanks|thank\syou|thx|cheers"
-GOODBYE = r"bye|goodbye|good\sluck|take\scare|see\syou"
 PRAISE = "great|perfect|cool|nice"
 
 YES = "yes|yeah|yep"

@@ -3,7 +3,7 @@
 import pytest
 
 from intrinsics_core.embedded.words import is_known
-from intrinsics_core.text.cleaning import as_meant, cleaned, cleaned_answer
+from intrinsics_core.text.cleaning import as_meant, cleaned, cleaned_answer, without_runs
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import in_words
 
@@ -136,3 +136,17 @@ def test_a_tag_without_its_end_is_none_among_words_alone(text: str, said: str) -
 def test_what_a_page_would_hide_is_a_part_of_an_answer() -> None:
     answer = ["It has a <b>pool</b> <span hidden>and a casino</span> &amp; more.", 'Add <script src="/a.js"></script>.']
     assert cleaned_answer(answer, is_known) == ["It has a pool and a casino & more.", answer[1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("A data:image/png;base64," + "iVBOR+/0" * 2_000 + " map", "A data:image/png;base64,iVBOR+/0iVBOR+/0iVBO map"),
+        ("The key:\n" + ("Ab3d" * 19 + "\n") * 9 + "Keep it.", "The key:\nAb3dAb3dAb3dAb3dAb3dKeep it."),
+        ("文字" * 400, "文字" * 400),
+        ("word " * 100 + "https://example.org/" + "a" * 99, "word " * 100 + "https://example.org/" + "a" * 99),
+    ],
+    ids=["picture", "lines", "Chinese", "address"],
+)  # fmt: skip
+def test_long_runs_without_spaces_are_not_read(text: str, read: str) -> None:
+    assert without_runs(text) == read
