@@ -190,7 +190,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2479,
     "demo": 678,
-    "embedded": 8123,
+    "embedded": 6980,
     "encoders": 1504,
     "intrinsics": 3194,
     "local": 1311,
@@ -205,9 +205,9 @@ MOST_LINES = {
     "text": 2091,
     "training": 1549,
 }
-MOST_CODE = 30106  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 316  # compiled in the core
-MOST_TEST_LINES = 6644  # under tests/embedded and tests/text
+MOST_CODE = 29230  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 245  # compiled in the core
+MOST_TEST_LINES = 6210  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:
