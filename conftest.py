@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -48,6 +49,16 @@ def pytest_configure(config: pytest.Config) -> None:
         drawing.at_length()
         if _PROFILE is None:
             settings.load_profile("long")
+
+
+# Files of slow tests alone. Only to import them takes seconds in each worker.
+_SLOW_FILES = ("tests/training/test_reader_training.py",)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The everyday run does not import what is slow as a whole."""
+    whole = any(collection_path == config.rootpath / name for name in _SLOW_FILES)
+    return True if whole and not _slow_asked_for(config) else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -131,8 +131,8 @@ def test_a_reader_moves_the_score(encoder):
 
 
 def test_nothing_to_go_by(runtime):
-    assert judge(runtime, "Who?", []).probability == 0.0
-    assert judge(runtime, "Who?", ["", " \n"]).probability == 0.0
+    assert judge(runtime, "Who built the pier?", []).probability == 0.0
+    assert judge(runtime, "Who built the pier?", ["", " \n"]).probability == 0.0
 
 
 def test_odd_texts(runtime):

@@ -396,6 +396,7 @@ def test_every_written_text_has_claims_with_their_twins_and_questions():
     assert len({t.sentences for t in texts()}) == len(texts())
 
 
+@pytest.mark.slow
 def test_a_written_text_is_on_one_side():
     sides = [{t.sentences for t in texts(wanted)} for wanted in ("train", "dev", "held")]
     assert sum(map(len, sides)) == len(set.union(*sides)) and all(sides)
@@ -422,6 +423,7 @@ def test_a_yes_and_a_no_are_read_bare_too_and_neither_where_the_text_leaves_it_o
 
 
 @pytest.mark.skipif("RAG_INTRINSICS_DATA" not in os.environ, reason="RAG_INTRINSICS_DATA names no data folder")
+@pytest.mark.slow
 def test_no_written_text_tells_what_is_measured_with():
     """The everyday texts are never trained on, nor is a text that has their facts in other words."""
     lines = (Path(os.environ["RAG_INTRINSICS_DATA"]) / "everyday_dev.jsonl").read_text("utf-8").splitlines()

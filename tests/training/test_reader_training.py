@@ -37,6 +37,8 @@ from training.reader.pairs import TASKS
 from training.reader.train import Run, Settings, groups, halves, losses, rate
 from training.reader.wordnet import WordNet
 
+pytestmark = pytest.mark.slow  # conftest.py of the repository names this file, too
+
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Settings(pairs=96, tokens=900, chunk=32, dev=2, threads=2, rate=2e-4)
 
