@@ -25,7 +25,7 @@ from intrinsics_core.text.reasoning import CLOSING, OPENING
 _CLOSING = re.compile(CLOSING, re.IGNORECASE)
 _ANALYSIS = r"(?:<\|start\|>assistant)?<\|channel\|>analysis"
 _OPENING = re.compile(rf"^[ \t]*(?:{OPENING}|{_ANALYSIS})", re.IGNORECASE | re.MULTILINE)  # in a line it is a word
-_MARKED = re.compile(r"[<\[\u25c1]")  # what every mark begins with
+_BEGINNINGS = "<[\u25c1"  # what every mark begins with
 # Where the reply proper begins in what a model of the Harmony format (gpt-oss) generates.
 _FINAL = re.compile(r"<\|channel\|>final(?:(?!<\|message\|>).){0,200}<\|message\|>", re.DOTALL)
 _OVER = re.compile(r"<\|(?:return|end)\|>")  # ends a message of that format
@@ -92,7 +92,7 @@ def of_text(tokens: Sequence[TokenLogprob], text: str) -> tuple[TokenLogprob, ..
 
 def _place(text: str) -> tuple[int, int]:
     """Where the answer begins and ends; what is cut off behind it is reasoning that never ends."""
-    if not _MARKED.search(text) or _is_json(text):
+    if not any(begin in text for begin in _BEGINNINGS) or _is_json(text):
         return 0, len(text)
     if final := list(_FINAL.finditer(text)):
         begin = final[-1].end()

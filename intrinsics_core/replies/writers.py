@@ -28,7 +28,6 @@ from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.results import (
     Answerability,
     AnswerRelevance,
-    Citation,
     Citations,
     Faithfulness,
     HallucinationDetection,
@@ -61,14 +60,14 @@ def given(value: Any, kind: type[T]) -> T:
     if not isinstance(value, kind) or isinstance(value, bool):
         raise InvalidInput("value is not a result of this format", expected=kind.__name__, got=type(value).__name__)
     if isinstance(value, Result) and value.degraded is not None:
-        _wrong("degraded", _FALLBACK, expected="a result without it", got=value.degraded)
+        _wrong("degraded", _FALLBACK, "a result without it", value.degraded)
     return value
 
 
 def _scored(score: float | None, field: str = "score") -> float:
     """The score of a verdict; a fallback has none."""
     if score is None:
-        _wrong(field, _FALLBACK, expected="a number", got=None)
+        _wrong(field, _FALLBACK, "a number", None)
     return score
 
 
@@ -85,11 +84,11 @@ def _encodable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        _wrong("value", "contains half of a surrogate pair", expected="text that can be written as UTF-8", got=text)
+        _wrong("value", "contains half of a surrogate pair", "text that can be written as UTF-8", text)
     return text
 
 
-def _wrong(field: str, what: str, *, expected: str, got: Any) -> NoReturn:
+def _wrong(field: str, what: str, expected: str, got: Any) -> NoReturn:
     raise InvalidInput(f"{field}: {what}", expected=expected, got=repr(got))
 
 
@@ -104,11 +103,9 @@ def free_text(value: Any, stop: Sequence[str] = ()) -> str:
     """
     text = _encodable(given(value, str).strip())
     if not text:
-        _wrong("value", "is blank", expected="text", got=value)
+        _wrong("value", "is blank", "text", value)
     if cut := next((mark for mark in stop if mark in text), None):
-        _wrong(
-            "value", "contains a stop text, at which the reply would end", expected=f"text without {cut!r}", got=value
-        )
+        _wrong("value", "contains a stop text, at which the reply would end", f"text without {cut!r}", value)
     return text
 
 
@@ -120,7 +117,7 @@ def first_query(value: Any, stop: Sequence[str] = ()) -> str:
     """
     text = free_text(value, stop)
     if len(text.splitlines()) > 1 or not any(character.isalnum() for character in text):
-        _wrong("value", "is not a query of one line", expected="one line with words in it", got=value)
+        _wrong("value", "is not a query of one line", "one line with words in it", value)
     return text
 
 
@@ -128,12 +125,12 @@ def query(task: Task, value: QueryRewrite) -> str:
     """The rewritten query."""
     given(value, QueryRewrite)
     if value.original != task.query:
-        _wrong("original", "is not this task's last user turn", expected=repr(task.query[:200]), got=value.original)
+        _wrong("original", "is not this task's last user turn", repr(task.query[:200]), value.original)
     text = value.query.strip()
     if not text:
-        _wrong("query", "is blank", expected="text", got=value.query)
+        _wrong("query", "is blank", "text", value.query)
     if says_nothing(text) and text != task.query.strip():
-        _wrong("query", "says nothing", expected="a question", got=value.query)
+        _wrong("query", "says nothing", "a question", value.query)
     return text
 
 
@@ -151,7 +148,7 @@ def judgement(task: Task, value: Judgement) -> str:
     """The label."""
     given(value, Judgement)
     if value.document_id != task.document_id(0):
-        _wrong("document_id", "is not this task's document", expected=repr(task.document_id(0)), got=value.document_id)
+        _wrong("document_id", "is not this task's document", repr(task.document_id(0)), value.document_id)
     _scored(value.score)
     return value.label
 
@@ -166,7 +163,7 @@ def answer_relevance(value: AnswerRelevance) -> tuple[str, float]:
 def rating(value: RatedMetric) -> tuple[str, float]:
     """The rating and the probability of "yes"."""
     if value.rating is None or value.score is None:
-        _wrong("rating", "nothing was rated", expected="yes or no, with a score", got=None)
+        _wrong("rating", "nothing was rated", "yes or no, with a score", None)
     return value.rating, value.score
 
 
@@ -181,13 +178,13 @@ def certainty(value: Uncertainty, labels: Mapping[str, float] = CERTAINTIES) -> 
         if value.certainty is not None and math.isclose(round(meant, 2), value.certainty, abs_tol=1e-6):
             return label
     known = ", ".join(str(round(meant, 2)) for meant in labels.values())
-    _wrong("certainty", "is not a value that the reply can state", expected=f"one of {known}", got=value.certainty)
+    _wrong("certainty", "is not a value that the reply can state", f"one of {known}", value.certainty)
 
 
 def share(value: Any) -> float:
     """A number in 0..1, as comparisons and entailment have it."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        _wrong("value", "is not between 0 and 1", expected="a number from 0 to 1", got=value)
+        _wrong("value", "is not between 0 and 1", "a number from 0 to 1", value)
     return float(value)
 
 
@@ -222,12 +219,7 @@ def order(task: Task, value: Ranking) -> list[int]:
     given(value, Ranking)
     found = [row.index for row in value.ranking]
     if sorted(found) != list(range(len(task.documents))):
-        _wrong(
-            "ranking",
-            "does not contain every document exactly once",
-            expected=f"{len(task.documents)} documents",
-            got=found,
-        )
+        _wrong("ranking", "does not contain every document exactly once", f"{len(task.documents)} documents", found)
     return found
 
 
@@ -243,16 +235,11 @@ def verdicts(task: Task, value: HallucinationDetection) -> Sequence[SentenceVerd
     given(value, HallucinationDetection)
     sentences = _response(task)
     if len(value.sentences) != len(sentences):
-        _wrong(
-            "sentences",
-            "are not the sentences of the response",
-            expected=f"{len(sentences)}, as the profile splits it",
-            got=len(value.sentences),
-        )
+        expected = f"{len(sentences)}, as the profile splits it"
+        _wrong("sentences", "are not the sentences of the response", expected, len(value.sentences))
     for i, (verdict, sentence) in enumerate(zip(value.sentences, sentences, strict=True)):
-        if (verdict.begin, verdict.end, verdict.text) != sentence:
-            _wrong(f"sentences[{i}]", "is not a sentence of the response", expected=repr(tuple(sentence)),
-                   got=(verdict.begin, verdict.end, verdict.text))  # fmt: skip
+        if (said := (verdict.begin, verdict.end, verdict.text)) != sentence:
+            _wrong(f"sentences[{i}]", "is not a sentence of the response", repr(tuple(sentence)), said)
     return value.sentences
 
 
@@ -297,28 +284,25 @@ def cited(task: Task, value: Citations) -> list[list[int]]:
     for number, (document, sentence) in enumerate(_numbered(task)):
         first[document, sentence.begin] = last[document, sentence.end] = number
     for i, c in enumerate(value.citations):
-        if (at := responses.get((c.response_begin, c.response_end))) is None:
-            _wrong(f"citations[{i}].response_begin", "is not a sentence of the response", expected="a sentence's span",
-                   got=(c.response_begin, c.response_end))  # fmt: skip
+        named = f"citations[{i}]"
+        span = c.response_begin, c.response_end
+        if (at := responses.get(span)) is None:
+            _wrong(f"{named}.response_begin", "is not a sentence of the response", "a sentence's span", span)
         if c.document_id not in texts:
-            _wrong(f"citations[{i}].document_id", "is unknown", expected=", ".join(map(repr, texts)), got=c.document_id)
+            _wrong(f"{named}.document_id", "is unknown", ", ".join(map(repr, texts)), c.document_id)
         span = c.document_begin, c.document_end
         begin, end = first.get((c.document_id, span[0])), last.get((c.document_id, span[1]))
         if begin is None or end is None or end < begin:
-            _wrong(f"citations[{i}].document_begin", "does not begin a span of whole sentences of the document",
-                   expected="from a sentence's begin to a sentence's end", got=span)  # fmt: skip
-        _same_text(i, c, task.response, texts[c.document_id])
+            what = "does not begin a span of whole sentences of the document"
+            _wrong(f"{named}.document_begin", what, "from a sentence's begin to a sentence's end", span)
+        for kind, text, source in (
+            ("response", c.response_text, task.response[c.response_begin : c.response_end]),
+            ("document", c.document_text, texts[c.document_id][c.document_begin : c.document_end]),
+        ):
+            if text != source:
+                _wrong(f"{named}.{kind}_text", "is not the text at these offsets", f"the {kind}'s own text", text)
         numbers[at].update(range(begin, end + 1))
     return [sorted(found) for found in numbers]
-
-
-def _same_text(i: int, c: Citation, response: str, document: str) -> None:
-    if c.response_text != response[c.response_begin : c.response_end]:
-        _wrong(f"citations[{i}].response_text", "is not the text at these offsets", expected="the response's own text",
-               got=c.response_text)  # fmt: skip
-    if c.document_text != document[c.document_begin : c.document_end]:
-        _wrong(f"citations[{i}].document_text", "is not the text at these offsets", expected="the document's own text",
-               got=c.document_text)  # fmt: skip
 
 
 def _numbered(task: Task) -> Iterable[tuple[str, Span]]:

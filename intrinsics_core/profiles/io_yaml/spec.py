@@ -21,7 +21,6 @@ from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.markup import Defuse, defuser
 
 _PIECE = re.compile(r"(?P<open>\{\{)|(?P<close>\}\})|\{(?P<name>[^{}]*)\}|(?P<stray>[{}])")
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Template:
             at = match.end()
             if match["open"] or match["close"]:
                 pieces[-1] += match[0][0]
-            elif match["name"] is not None and _NAME.fullmatch(match["name"]):
+            elif match["name"] and match["name"].isascii() and match["name"].isidentifier():
                 pieces += [match["name"], ""]
             else:
                 raise InvalidInput(f"{where} has a brace that does not enclose an argument", got=repr(match[0]),
