@@ -33,22 +33,14 @@ def folder_of(place: str, revision: str | None, weights: Sequence[str]) -> Path:
         raise RuntimeUnavailable(
             f"there is no model at {place!r}", expected="a folder, or owner/name[@revision] on the hub"
         )
-    inside = f"{found.folder}/" if found.folder else ""
     try:
-        from huggingface_hub import snapshot_download
-
-        root = snapshot_download(
-            found.repository,
-            revision=found.revision or revision,
-            allow_patterns=[inside + name for name in (*_DESCRIBED, *weights)],
-        )
+        return found.download((*_DESCRIBED, *weights), revision)
     except Exception as error:  # the client's errors are many, and all mean the same here
         why = " ".join(str(error).split())
         raise RuntimeUnavailable(
             f"the model {place!r} is not on disk and cannot be downloaded from the hub ({why})",
             expected="a network, a local folder, or a model in the hub's cache",
         ) from error
-    return Path(root, inside)
 
 
 def read_config(place: str, folder: Path) -> dict[str, Any]:

@@ -112,18 +112,10 @@ def folder_of(place: str | Path) -> Path:
         raise RuntimeUnavailable(
             f"there is no adapter at {str(place)!r}", expected="a folder, or owner/name[/folder][@revision] on the hub"
         )
-    inside = found.folder
     try:
-        from huggingface_hub import snapshot_download
-
-        root = snapshot_download(
-            found.repository,
-            revision=found.revision,
-            allow_patterns=[f"{inside}/{name}" for name in _WANTED] if inside else list(_WANTED),
-        )
+        return found.download(_WANTED)
     except Exception as error:  # the client's errors are many, and all mean the same here
         raise RuntimeUnavailable(f"the adapter {str(place)!r} cannot be downloaded from the hub ({error})") from error
-    return Path(root, inside) if inside else Path(root)
 
 
 def is_activated(config: Mapping[str, Any]) -> bool:

@@ -160,22 +160,14 @@ def _root(location: str | os.PathLike[str]) -> tuple[Path, str]:
             expected="a folder, or owner/name@commit on the hub, with the commit's full hash of 40 digits",
             got=repr(str(location)),
         )
-    return _download(place), str(location)
-
-
-def _download(place: HubPlace) -> Path:
     try:
-        from huggingface_hub import snapshot_download
+        return place.download([f"*{FILE}"]), str(location)
     except ImportError as error:
         raise RuntimeUnavailable("huggingface_hub is not installed", expected="pip install huggingface_hub") from error
-    try:
-        pattern = f"{place.folder}/*{FILE}" if place.folder else f"*{FILE}"
-        root = Path(snapshot_download(place.repository, revision=place.revision, allow_patterns=[pattern]))
     except Exception as error:  # the client's errors are many, and all mean the same here
         raise RuntimeUnavailable(
             f"{place.repository} at {place.revision} cannot be downloaded from the hub: {error}"
         ) from error
-    return root / place.folder if place.folder else root
 
 
 # --- all that is at a place -------------------------------------------------------------------------------------------
