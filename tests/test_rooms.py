@@ -184,29 +184,29 @@ def test_what_stands_outside_imports_public_names_alone() -> None:
 # What a room may hold, in lines with comments. A ratchet: a number falls as work lands. It rises only by a commit that
 # says why and what it measured.
 MOST_LINES = {
-    "_support": 318,
+    "_support": 338,
     "bench": 2642,
     "calibration": 923,
     "chains": 1100,
     "cli": 2479,
     "demo": 678,
     "embedded": 6980,
-    "encoders": 1504,
+    "encoders": 1496,
     "intrinsics": 3194,
     "local": 1311,
-    "profiles": 5196,
+    "profiles": 5187,
     "protocol": 2456,
     "render": 1429,
-    "replies": 2093,
+    "replies": 2077,
     "running": 2429,
-    "runtimes": 4249,
+    "runtimes": 4241,
     "service": 2679,
     "testing": 663,
     "text": 2091,
     "training": 1549,
 }
-MOST_CODE = 29230  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 245  # compiled in the core
+MOST_CODE = 29204  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 243  # compiled in the core
 MOST_TEST_LINES = 6210  # under tests/embedded and tests/text
 
 
