@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,34 +21,26 @@ from intrinsics_core.service.serving import Service, not_here
 _MESSAGES = [{"role": "user", "content": "Who built the tide mill?"}]
 ANSWERED = [*_MESSAGES, {"role": "assistant", "content": "Ada Brink built it. She painted it gold."}]
 DOCUMENTS = [{"id": "mill", "text": "The tide mill was built in 1911 by the engineer Ada Brink."}]
-_ROW = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            JSON: {
-                "schema": {
-                    "type": "object",
-                    "required": ["messages"],
-                    "properties": {
-                        "id": {"description": "anything; it comes back"},
-                        "messages": {"type": "array", "items": {"type": "object", "required": ["role", "content"]}},
-                        "documents": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}},
-                        "on_error": {"type": "string", "description": "`raise` (default), or `fallback`"},
-                        "date": {"type": "string", "description": "date text for prompts that carry one"},
-                        "options": {"type": "object", "description": "options of the intrinsic, by name"},
-                        "runtime": {"type": "string", "description": "a runtime of this service; else the first"},
-                    },
-                },
-                "examples": {
-                    "audit": {"value": {"id": 1, "messages": ANSWERED, "documents": DOCUMENTS}},
-                    "reranking": {"value": {"id": 2, "messages": _MESSAGES, "documents": DOCUMENTS}},
-                },
-            }
-        },
-    }
+_PROPERTIES: Mapping[str, Any] = {
+    "id": {"description": "anything; it comes back"},
+    "messages": {"type": "array", "items": {"type": "object", "required": ["role", "content"]}},
+    "documents": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}},
+    "on_error": {"type": "string", "description": "`raise` (default), or `fallback`"},
+    "date": {"type": "string", "description": "date text for prompts that carry one"},
+    "options": {"type": "object", "description": "options of the intrinsic, by name"},
+    "runtime": {"type": "string", "description": "a runtime of this service; else the first"},
 }
 
 
+def row_body(required: Sequence[str], names: Iterable[str] = _PROPERTIES, **examples: Any) -> dict[str, Any]:
+    """What OpenAPI says of a request whose body is a row with these fields."""
+    schema = {"type": "object", "required": required, "properties": {name: _PROPERTIES[name] for name in names}}
+    shown = {name: {"value": row} for name, row in examples.items()}
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": schema, "examples": shown}}}}
+
+
+_ROW = row_body(["messages"], audit={"id": 1, "messages": ANSWERED, "documents": DOCUMENTS},
+                reranking={"id": 2, "messages": _MESSAGES, "documents": DOCUMENTS})  # fmt: skip
 _FIELDS = ("id", "messages", "documents", "on_error", "options", "date", "runtime")
 _SHOWN = 100  # characters of a field's name
 

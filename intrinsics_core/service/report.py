@@ -22,32 +22,16 @@ from intrinsics_core.protocol.results import Audit, Uncertainty
 from intrinsics_core.render.report import report as page_of
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.running.rows import checked, json_object
-from intrinsics_core.service.intrinsics import ANSWERED, DOCUMENTS, given, has_only
+from intrinsics_core.service.intrinsics import ANSWERED, DOCUMENTS, given, has_only, row_body
 from intrinsics_core.service.serving import Service
 
 _TITLE = "What holds of this answer"
 _LEAD = "One question, the documents that were given, and what the judge said about them."
 _ROW = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["messages", "documents"],
-                    "properties": {
-                        "messages": {"type": "array", "items": {"type": "object", "required": ["role", "content"]}},
-                        "documents": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object"}]}},
-                        "runtime": {"type": "string", "description": "a runtime of this service; else the first"},
-                    },
-                },
-                "examples": {"report": {"value": {"messages": ANSWERED, "documents": DOCUMENTS}}},
-            }
-        },
-    },
+    **row_body(["messages", "documents"], ("messages", "documents", "runtime"),
+               report={"messages": ANSWERED, "documents": DOCUMENTS}),
     "responses": {"200": {"content": {"text/html": {"schema": {"type": "string"}}}}},
-}
-
+}  # fmt: skip
 _FIELDS = ("id", "messages", "documents", "runtime")
 
 
