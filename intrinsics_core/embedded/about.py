@@ -51,7 +51,7 @@ def subjects(
     """For each sentence the indices of the documents that may tell of what it is about; empty where all may.
 
     Args:
-        sentences: those of an answer, in order (`form.without_form`).
+        sentences: those of an answer, in order (`view.read_answer`).
         sources: with a title for each document.
         question: what was asked. Its names count, other words do not.
         turns: those before it, the newest first. They count where the question names no title.

@@ -84,7 +84,7 @@ class Task:
 
     @property
     def response(self) -> str:
-        """The last turn, where the assistant spoke last, else ``""``; reasoning and tokens left at its end are spaces."""
+        """The last turn, where the assistant spoke last, else ``""``. Reasoning and tokens at its end are spaces."""
         return blanked(self.last.content) if self.last.role == "assistant" else ""
 
     @property

@@ -35,14 +35,14 @@ def leans(sentence: str, following: str, before: str = "", titles: Iterable[str]
         titles: those of the documents. A line that is such a title says what the next ones are about.
     """
     from intrinsics_core.embedded.claims import NUMBERING
-    from intrinsics_core.embedded.scoring.form import without_form
     from intrinsics_core.embedded.short_answers import is_bare
+    from intrinsics_core.embedded.view import read_answer
 
     if is_row(sentence):
         begins = not is_row(_last_line(before))
         return begins or is_rule(sentence) or _FIRST_OF_SEVERAL.match(sentence) is not None
     # A marker alone ("-") begins an item whose words are not written yet.
-    formed = without_form([sentence, following if following.split()[1:] else f"{following} {_COMING}"])[0]
+    formed = read_answer([sentence, following if following.split()[1:] else f"{following} {_COMING}"])[0]
     if heading_level(formed) or sentence.endswith((":", "：")) or NUMBERING.match(sentence):
         return True
     if is_bare(sentence):
@@ -73,10 +73,10 @@ def _headings(sentences: list[str], following: str, titles: Iterable[str]) -> li
 
     None holds for prose behind a list: it is read so by `subjects`, too.
     """
-    from intrinsics_core.embedded.scoring.form import without_form
+    from intrinsics_core.embedded.view import read_answer
 
     found, listed = dict[int, str](), False
-    for text in without_form([*sentences, following])[:-1]:
+    for text in read_answer([*sentences, following])[:-1]:
         item = text.startswith("- ")
         if level := heading_level(text) or (_names_a_title(text, titles) and _NAMES_A_TITLE):
             found = {higher: each for higher, each in found.items() if higher < level} | {level: text}

@@ -19,21 +19,21 @@ _LABEL = (
 _NUMBERS = r"\d{1,3}(?: ?[,;–-] ?\d{1,3})*"
 
 SHAPES: dict[str, str] = {
-    "footnote": r"\[\^[\w-]{1,20}\^?\](?!:)",
     "numbered link": rf"\[\[?\^?\d{{1,3}}\^?\]?\]\({_URL}\)",
+    "footnote": r"\[\^[\w-]{1,20}\^?\](?!:)",
     "link in parentheses": rf"\((?:\[[^\[\]\n]{{1,200}}\]\({_URL}\)(?:[,;] )?){{1,9}}\)",
     "doubled brackets": r"\[\[\d{1,3}\]\]",
     "lenticular brackets": r"【[^【】\n]{1,80}】",
     "label and number": rf"[\[(【]{_LABEL}[ :#_-]{{0,2}}\d[\w.:-]{{0,40}}(?:(?:,| and| &) ?[\w.:-]{{1,40}})*[\])】]",
-    "file": rf"[\[(【](?:see |source: ?)?(?:{_FILE}|{_URL})[\])】]",
+    "file": rf"(?<!\])[\[(【](?:see |source: ?)?(?:{_FILE}|{_URL})[\])】]",
     "address": rf"[\[(](?:source|see|from):? ?{_URL}[\])]",
     "raised tag": r"<sup>[\s\[(]{0,3}\d{1,3}(?:[\s,;]{1,3}\d{1,3}){0,9}[\s\])]{0,3}</sup>",
     "tag": r"</?(?:cite|citation|ref|source|co)(?:[\s:=][^<>\n]{0,200})?/?>",
     "private characters": r"[\ue200-\ue2ff](?:[^\ue200-\ue2ff\n]{1,80}[\ue200-\ue2ff]){1,9}",
-    "comment": r"<!--[^<>]{0,200}-->",
-    "raised number": r"(?:(?<=[^\W\d_]{3})|(?<=[.!?”\"’»)]))[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4}(?:[˒,][¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4})*",
-    "taken out": r"\[(?:REDACTED|MASKED)?_?[A-Z]{3,}(?:_[A-Z\d]+){0,5}\]|<\w{1,40}_hash:[\da-f]{6,64}>"
-    r"|(?<![\w.+-])[\w.+-]{1,64}@\*{3,}(?:\.\w{2,24})?|(?<![\w*])(?:\*{4,}[- ]?){1,4}(?=\w{0,3}\d)\w{4}(?![\w*])",
+    "comment": r"<!--\s{0,9}(?:[^<>\s]{1,80}\s{0,9}){0,4}-->",
+    "raised number": r"(?:(?<=[^\W\d_]{3})|(?<=\s)|(?<=[.!?”\"’»)]))[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4}(?:[˒,][¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4})*",
+    "taken out": r"(?-i:\[(?:REDACTED|MASKED)?_?[A-Z]{3,}(?:_[A-Z\d]+){0,5}\])|<\w{1,40}_hash:[\da-f]{6,64}>"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@\*{3,}(?:\.\w{2,24})?|(?<![\w*])(?:\*{4}[- ]?){1,4}(?=\w{0,3}\d)\w{4}(?![\w*])",
     "token": r"<\|[\w.-]{1,40}\|>|</?s>|<(?:end|start)_of_turn>|<eos>|\[/?INST\]",
 }
 """By name, the shape of each mark that is one whatever the documents are called."""
@@ -46,7 +46,7 @@ _NUMBERED = re.compile(
 )
 _INDEXED = re.compile(r"\w\[\d{1,3}\]")
 _NUMBER = re.compile(r"\d+")
-_LINK = re.compile(rf"!?\[(?P<text>[^\[\]\n]{{1,200}})\]\({_URL}\)")
+_LINK = re.compile(rf"!?\[(?P<text>[^\[\]\n]{{1,200}})\]\((?:{_URL}|[^\s()\[\]]{{1,200}}\.\w{{2,5}})\)")
 _DEFINED = re.compile(r"\A\W{0,4}\[\^?[\w-]{1,20}\^?\]:\s|\A[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4}:?\s")
 _HEAD = re.compile(
     r"\A[\W_]*(?:sources?|references?|citations?|footnotes?|quellen?|fuentes?)[*_]*(?P<colon>:)?[*_]*", re.I

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-
-import intrinsics_core
-from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.query import readings as of
 from intrinsics_core.embedded.query.chooser import OPTIONS, ChoiceOfReading, as_read, choice
 from intrinsics_core.embedded.query.readings import MOST
+
+import intrinsics_core
+from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.words import tokens
 
 LIGHT = [("user", "Who built the Marram Light?"), ("assistant", "Ada Quill built it on a reef off Brinmouth in 1874.")]

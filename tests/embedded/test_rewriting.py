@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from intrinsics_core.embedded.query.chooser import choice
 from intrinsics_core.embedded.query.readings import readings
 from intrinsics_core.embedded.query.rewriting import HISTORY_WEIGHT, TERMS, rewrite
@@ -24,6 +23,7 @@ from intrinsics_core.embedded.query.salience import (
     salience,
     term_features,
 )
+
 from intrinsics_core.embedded.scoring.head import load_head
 from intrinsics_core.embedded.words import terms
 from tests.drawing import drawn

@@ -18,7 +18,6 @@ from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.about import subjects
 from intrinsics_core.embedded.claims import makes_claim
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
-from intrinsics_core.embedded.scoring.form import without_form
 from intrinsics_core.embedded.short_answers import contrary, stated
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.support import (
@@ -36,6 +35,7 @@ from intrinsics_core.embedded.support import (
     support,
     to_read,
 )
+from intrinsics_core.embedded.view import read_answer
 from intrinsics_core.embedded.words import claim, clean, keys_of
 from intrinsics_core.protocol.errors import InvalidInput
 from tests.drawing import drawn
@@ -467,7 +467,7 @@ def test_a_question_on_one_thing_is_not_answered_by_what_is_told_of_another(ques
 def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: list[int | None]) -> None:
     texts = [document["text"] for document in HOTELS]
     sources = Sources(texts, encoder.encode(texts), [0, 1], [document["title"] for document in HOTELS])
-    found = subjects(without_form(answer), sources, "What does the Harbour Hotel have?")
+    found = subjects(read_answer(answer), sources, "What does the Harbour Hotel have?")
     assert found == [frozenset() if i is None else {i} for i in about]
 
 

@@ -1,0 +1,123 @@
+"""The sentences of an answer as they are read: without marks that say nothing of what they claim.
+
+Numbers of items and steps, emojis and citation marks (`text.citation_marks`) are left out. A row of a table is put in
+words. An item is read behind its heading where the documents have the heading's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from intrinsics_core.embedded.words import is_known, keys_of
+from intrinsics_core.text.citation_marks import unmarked
+from intrinsics_core.text.cleaning import cleaned_answer
+from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level
+from intrinsics_core.text.items import BULLET, NUMBERED, behind
+from intrinsics_core.text.items import unmarked as without_bullet
+from intrinsics_core.text.layout import is_item
+from intrinsics_core.text.tables import NO, YES, in_words
+
+_EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"
+_EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
+_TICKS = re.compile(rf"\A(?P<before>[{YES}{NO}])|\s(?P<behind>[{YES}{NO}])\ufe0f?\Z")
+_SHORT = 6  # words of a line that names what follows
+_SIGNED = 3  # lines of a signature, and words above it
+_REPEATED = 8  # words of what is said over and over, at most
+_TIMES = 3  # that it may stand in a row
+
+
+def read_answer(sentences: Sequence[str], documents: Sequence[str] = (), names: Iterable[str] = ()) -> list[str]:
+    """As many texts as sentences. Items begin with "- ", headings are in bold; "" where nothing is said.
+
+    Args:
+        sentences: those of an answer, in order (`layout.laid_out`).
+        documents: the texts of the documents, whose numbers may be cited.
+        names: their ids, titles and addresses, which may be cited.
+    """
+    said = _without_signature(in_words(cleaned_answer(unmarked(sentences, documents, names), is_known)))
+    written = frozenset[str]().union(*map(keys_of, documents))
+    found, above, introduced = list[str](), "", ""
+    for i, text in enumerate(said):
+        following = next(filter(None, said[i + 1 :]), "")
+        name = _named(text, following)
+        if name:
+            above = name if len(name.split()) <= _SHORT and keys_of(name) and keys_of(name) <= written else ""
+            level = heading_level(text)
+            found.append(f"{'#' * level} {name}" if 0 < level < BOLD else f"**{name}**")
+            continue
+        item = is_item(text) or NUMBERED.match(text) is not None
+        bare = _plain(text)
+        above = above if item else ""
+        introduced = introduced if item else bare[:-1] if bare.endswith(":") else ""
+        if item and introduced and bare and not any(map(str.isalpha, bare)):  # "Bus 12 leaves at:", "- 3:15"
+            bare = f"{introduced} {bare}"
+        found.append(f"- {behind(above, bare)}" if item and bare else bare)
+    return found
+
+
+def _without_signature(sentences: Sequence[str]) -> list[str]:
+    """Texts without the names at the end, below a few words and a comma: "Kind regards," and "Anna Schmidt"."""
+    for i in range(max(1, len(sentences) - 1 - _SIGNED), len(sentences) - 1):
+        closes = sentences[i].endswith(",") and len(sentences[i].split()) <= _SIGNED
+        if closes and all(_may_be_a_name(line) for line in sentences[i + 1 :]):
+            return [*sentences[: i + 1], *[""] * (len(sentences) - i - 1)]
+    return list(sentences)
+
+
+def _may_be_a_name(line: str) -> bool:
+    return (
+        len(line.split()) <= _SHORT and line[:1].isupper() and line[-1:].isalpha() and not any(map(str.isdigit, line))
+    )
+
+
+def only_names(text: str, following: str) -> bool:
+    """Whether a text of `read_answer` is a heading and names what follows."""
+    return bool(following) and heading(text) is not None
+
+
+def without_loops(text: str) -> str:
+    """The text with at most three of the same words, up to eight of them, in a row.
+
+    A small model that runs into a loop goes on until its limit of tokens. No model was trained on such texts, and the
+    reader calls "zebra zebra zebra ..." supported by anything.
+    """
+    words = text.split()
+    if len(words) - len(set(words)) < _TIMES:  # too few are said again
+        return text
+    kept = words
+    for length in range(1, min(_REPEATED, len(words) // (_TIMES + 1)) + 1):
+        run, shorter = 0, list[str]()
+        for at, word in enumerate(kept):
+            run = run + 1 if at >= length and word == kept[at - length] else 0
+            if run <= (_TIMES - 1) * length:
+                shorter.append(word)
+        kept = shorter
+    return text if len(kept) == len(words) else " ".join(kept)
+
+
+def _plain(text: str) -> str:
+    """A sentence without its marker and its emojis; of a few words with a tick or a cross, what that says."""
+    bare = without_bullet(text)
+    ticked, shown = _TICKS.search(bare), _EMOJIS.sub("", bare).strip()
+    if ticked and shown and len(shown.split()) <= _SHORT and not any(map(str.isdigit, shown)):
+        return f"{shown.rstrip('.!:')}: {'yes' if (ticked['before'] or ticked['behind']) in YES else 'no'}."
+    return shown or bare
+
+
+def _named(text: str, following: str) -> str:
+    """What a line names that stands above other text: a heading, a line in bold, a few words above a list."""
+    plain = _EMOJIS.sub("", without_bullet(text)).strip()
+    if _is_bold_item(text) and _is_bold_item(following):
+        return ""  # one of a list of items in bold
+    if above := heading(plain):
+        name = NUMBERED.sub("", above.name).rstrip(":").strip()
+        return name if following and len(name.split()) <= 2 * _SHORT else ""
+    if is_item(text) or not following or len(plain.split()) > _SHORT:
+        return ""
+    in_list = is_item(following) or NUMBERED.match(following) is not None
+    return plain.rstrip(":").strip() if in_list and (plain.endswith(":") or plain[-1:].isalnum()) else ""
+
+
+def _is_bold_item(text: str) -> bool:
+    return BULLET.match(text) is not None and heading_level(_EMOJIS.sub("", BULLET.sub("", text)).strip()) == BOLD
