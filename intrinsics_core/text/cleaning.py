@@ -11,7 +11,6 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from intrinsics_core.text.fences import coded, fenced
-from intrinsics_core.text.page_breaks import without_page_breaks
 from intrinsics_core.text.web_pages import as_formatted, as_shown
 
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
@@ -28,7 +27,7 @@ _SPAN = 10  # two numbers no further apart may be a range: "in 18-20 days"
 def cleaned(
     sentences: Sequence[str], is_known: Callable[[str], bool], shown: Callable[[str], str] = as_shown
 ) -> list[str]:
-    """The sentences of a document without page breaks, tags and what a page hides; entities, ligatures and cut words as
+    """The sentences of a document without tags and what a page hides; entities, ligatures and cut words as
     they were meant. Code between two fences stays as it is.
 
     Args:
@@ -46,8 +45,6 @@ def cleaned_answer(sentences: Sequence[str], is_known: Callable[[str], bool]) ->
 
 
 def _cleaned(text: str, is_known: Callable[[str], bool], shown: Callable[[str], str]) -> str:
-    if "\n" in text or "\r" in text or "\f" in text:
-        text = without_page_breaks(text)
     text = _lettered(shown(_QUOTED.sub("", text) if ">" in text else text))
     return _joined(text, is_known) if "-" in text and "\n" in text else text
 

@@ -23,7 +23,6 @@ from intrinsics_core.text.columns import has_columns
 from intrinsics_core.text.fences import fenced
 from intrinsics_core.text.headings import BOLD, heading_level
 from intrinsics_core.text.memory import remembered
-from intrinsics_core.text.page_breaks import page_breaks
 from intrinsics_core.text.prose import is_ended, sentences_of
 from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.web_pages import Region, block_ends, regions, stands_apart
@@ -80,12 +79,11 @@ def marks_of(line: str) -> str:
 
 
 class _ProseLine(NamedTuple):
-    """A line of prose: where it begins and ends, and whether it begins an item, or goes on after a page break."""
+    """A line of prose: where it begins and ends, and whether it begins an item."""
 
     begin: int
     end: int
     item: bool
-    goes_on: bool = False
 
 
 def _units(text: str) -> Iterator[tuple[int, int, bool]]:
@@ -114,14 +112,9 @@ def _units_between(
     """The units of a part of a text; each line of the ``blocks`` of code is one."""
     block: list[_ProseLine] = []  # lines of prose that follow one another
     lines = text[begin:end].splitlines(keepends=True)
-    breaks, at = page_breaks(lines), begin
-    skipped, goes_on = 0, False
-    for i, line in enumerate(lines):
+    at = begin
+    for line in lines:
         begin, at = at, at + len(line)
-        skipped = breaks.get(i, skipped)
-        goes_on = i <= skipped and bool(skipped) and bool(block)
-        if goes_on and i < skipped:
-            continue
         plain = line.strip()
         if not _unquoted(plain):  # ">" is the blank line of a quoted mail
             yield from _joined(text, block) if block else ()
@@ -136,7 +129,7 @@ def _units_between(
         if alone or bold:
             yield begin, at, bold
             continue
-        first, *others = _parts(line, begin, goes_on)
+        first, *others = _parts(line, begin)
         block.append(first)
         for part in others:
             yield from _joined(text, block)
@@ -144,11 +137,11 @@ def _units_between(
     yield from _joined(text, block)
 
 
-def _parts(line: str, begin: int, goes_on: bool) -> Iterator[_ProseLine]:
+def _parts(line: str, begin: int) -> Iterator[_ProseLine]:
     """A line of prose, cut where blocks of a page end."""
     for first, last in pairwise([0, *block_ends(line), len(line)]):
         item = _ITEM.match(_unquoted(line[first:last]) + " ") is not None
-        yield _ProseLine(begin + first, begin + last, item, goes_on and not first)
+        yield _ProseLine(begin + first, begin + last, item)
 
 
 def _unquoted(line: str) -> str:
@@ -180,7 +173,7 @@ def _joined(text: str, block: list[_ProseLine]) -> Iterator[tuple[int, int, bool
     for i, following in enumerate(block[1:]):
         line, after = lines[i], bare[i + 1]
         stopped = is_ended(line)
-        goes_on = following.goes_on or _is_cut(line, after) or (not stopped and after[:1].islower() and len(line) > 20)
+        goes_on = _is_cut(line, after) or (not stopped and after[:1].islower() and len(line) > 20)
         alone = len(inner) == 1 and not stopped and _ALONE <= len(line) <= _WRAPPED and forced[i]
         columns = has_columns(line) and has_columns(after)
         if not (following.item or columns) and (goes_on or alone or (wrapped and forced[i])):

@@ -25,21 +25,6 @@ CUT = {
     "It has 64 m² and costs ½ of it.": ["It has 64 m² and costs ½ of it."],
 }
 PAGES = {
-    "The deposit is paid back when the flat has been\n\nPage 7\n\ninspected by the owner.": [
-        "The deposit is paid back when the flat has been inspected by the owner."
-    ],
-    "All guests have to leave the house before eleven,\n- 12 -\n\fbecause it is cleaned then.": [
-        "All guests have to leave the house before eleven, because it is cleaned then."
-    ],
-    "Tenants must not smoke in the kitchen or in the\nRental contract | Page 3 of 8\nbedrooms of the house.": [
-        "Tenants must not smoke in the kitchen or in the bedrooms of the house."
-    ],
-    "House rules\n\nThey are short. Guests may use the\n\nHouse rules\n\n3\n\nsauna at any time.": [
-        "House rules", "They are short.", "Guests may use the sauna at any time."
-    ],
-    "Die Kaution wird innerhalb von zehn Tagen nach\n\nSeite 3 von 9\n\ndem Auszug gezahlt.": [
-        "Die Kaution wird innerhalb von zehn Tagen nach dem Auszug gezahlt."
-    ],
     "The deposit is paid back.\n\nPage 7\n\nIt is seen.": ["The deposit is paid back.", "Page 7", "It is seen."],
     "Our services for schools and groups\n\nGuided tours\n\nvisits of the mill": [
         "Our services for schools and groups", "Guided tours", "visits of the mill"

@@ -15,7 +15,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from intrinsics_core.text.fields import as_lines
+from intrinsics_core.chains.fields import as_lines
 from langchain_rag_intrinsics._inputs import last_user_turn
 from langchain_rag_intrinsics._verdicts import is_canned
 

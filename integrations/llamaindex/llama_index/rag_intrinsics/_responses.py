@@ -14,7 +14,7 @@ from llama_index.rag_intrinsics._sub_questions import judged_by
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.text.fields import as_lines, object_in
+from intrinsics_core.chains.fields import as_lines, object_in
 
 
 def answer_of(response: Any) -> str:

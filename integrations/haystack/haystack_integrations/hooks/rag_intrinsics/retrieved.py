@@ -9,7 +9,7 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage, ToolCallResult
 from haystack_integrations.common.rag_intrinsics.pipeline_input import text_of_result
 
-from intrinsics_core.text.fields import object_in
+from intrinsics_core.chains.fields import object_in
 
 _FIELDS = frozenset(("id", "content", "blob", "embedding"))  # of a document that Haystack wrote
 _warned: set[str] = set()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from intrinsics_core.text import fields
+from intrinsics_core.chains import fields
 
 
 class Mill(BaseModel):
