@@ -159,7 +159,7 @@ def _behind(new: str, earlier: str, lead: str) -> Iterator[str]:
 
 def _phrase(earlier: str, old: Sequence[Token], at: int) -> list[Token]:
     """The words that name what a preposition is about: those that come next, or its name."""
-    for run in runs(earlier, lambda t: not t.is_stop):
+    for run in runs(earlier, lambda t: not t.is_stop or t.is_capitalised):  # "May" is a stop word
         if run[0].begin > old[at].begin:
             return next(names(run)) if run[0].is_capitalised else run
     return []

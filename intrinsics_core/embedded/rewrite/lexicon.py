@@ -43,6 +43,8 @@ ADDED = word_set("for in at on with to from by during after before without near 
 """Prepositions that may begin what is added at the end of a question."""
 PREPOSITIONS = ADDED | word_set("of about than per around except like between among besides as into")
 
+JOINERS = word_set("and but or if when because while so then that which who whether as since")
+
 PREDICATES = word_set(
     "open closed shut free full empty late early ready available busy broken included allowed accessible valid possible"
     " necessary required compulsory refundable waterproof vegan vegetarian warm cold hot wet dry clean dirty quiet loud"

@@ -198,7 +198,7 @@ def _pronouns(question: str, found: Sequence[Phrase], rule: str) -> Iterator[Rea
             whole, ends = True, [after.end, token.end] if is_subject and not after.is_stop else [after.end]
         elif word == "that" and i and after is not None and not is_subject and not _closes(question, token.end):
             continue  # "the book that he wrote"
-        points = unseen and word in lexicon.THIRD
+        points = unseen and word in lexicon.THIRD and not _points_inside(question, words, i)
         able = [phrase for phrase in found if whole or not phrase.text.isdigit()]  # "it" is no year, "that year" is
         if word in lexicon.PERSON:  # "she" is no mill where somebody was named
             able = [phrase for phrase in able if phrase.fit(word) > 0.0] or able
@@ -214,6 +214,18 @@ def _pronouns(question: str, found: Sequence[Phrase], rule: str) -> Iterator[Rea
 
 def _closes(question: str, end: int) -> bool:
     return not question[end:].strip(" ?!.,")
+
+
+def _points_inside(question: str, words: Sequence[Token], i: int) -> bool:
+    """Whether what stands before word ``i`` may be what it means: "what is X and how is it taxed". The word that opens
+    the question joins nothing: "Who built it?"
+    """
+    before = words[:i]
+    return any(not w.is_stop for w in before) and bool(
+        any(plain(w) in lexicon.JOINERS for w in before[1:])
+        or any(w.is_capitalised and not w.is_stop for w in before[1:])
+        or re.search(r"[.!?;:,]\s", question[: words[i].begin])
+    )
 
 
 def _of_what(question: str, found: Sequence[Phrase]) -> Iterator[Reading]:
