@@ -28,11 +28,11 @@ import bm25s
 import numpy as np
 
 from intrinsics_core.bench.folder import rows
+from intrinsics_core.embedded.heads import LinearHead
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.rewrite import chooser, keywords, readings, salience
 from intrinsics_core.embedded.rewrite.keywords import expand
 from intrinsics_core.embedded.rewrite.salience import Turn
-from intrinsics_core.embedded.scoring.head import LinearHead
 from intrinsics_core.embedded.words import terms, tokens
 from training.rewrite import Example, fit, load, question_rows, term_rows
 

@@ -17,14 +17,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from intrinsics_core.embedded.heads import Floats, hashed, load_text_head, places
+from intrinsics_core.embedded.heads import hashed, load_text_head, places
 from intrinsics_core.embedded.short_answers import is_bare, yes_or_no
 from intrinsics_core.embedded.turns import asks, asks_what_was_done, true_answer
 from intrinsics_core.embedded.words import Unit, claim, keys_of, terms, tokens
 from intrinsics_core.protocol.task import Message, Task, ToolCall
 from intrinsics_core.text.fences import is_fence
 from intrinsics_core.text.layout import ends_in_question, laid_out
+
+if TYPE_CHECKING:
+    from intrinsics_core.embedded.heads import Floats
 
 # What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
 _MARKER = re.compile(

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import logit as log_odds
+from intrinsics_core.embedded.heads import SURE, LinearHead, bounded, load_head
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.rewrite.standing_alone import asked_alone, turns_of
-from intrinsics_core.embedded.scoring.head import SURE, LinearHead, bounded, load_head
 from intrinsics_core.embedded.words import idf, is_known, terms
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask

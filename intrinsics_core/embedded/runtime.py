@@ -180,7 +180,6 @@ class EmbeddedRuntime(BlockingRuntime):
         """Load what first calls would wait for: models, table of rarities, heads, results."""
         from intrinsics_core.embedded import heads, relevance, support, words
         from intrinsics_core.embedded.rewrite import chooser
-        from intrinsics_core.embedded.scoring import head
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
         words.idf(words.stem("warm"))
@@ -190,8 +189,8 @@ class EmbeddedRuntime(BlockingRuntime):
         if self.has_reader:
             self.reader.warm_up()
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):
-            head.load_head(name)
-        head.load_head("readings", chooser.OPTIONS)
+            heads.load_head(name)
+        heads.load_head("readings", chooser.OPTIONS)
         for name in ("claims", "turn", "calls"):
             heads.load_text_head(name)
         heads.load_text_head("claims", vector=True)

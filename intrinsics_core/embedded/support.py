@@ -35,7 +35,7 @@ import numpy as np
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.about import only_names_one, subjects
 from intrinsics_core.embedded.claims import NUMBERING, claims_nothing, makes_claim
-from intrinsics_core.embedded.scoring.head import SURE, bounded, just_below
+from intrinsics_core.embedded.heads import SURE, bounded, just_below
 from intrinsics_core.embedded.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.turns import asks

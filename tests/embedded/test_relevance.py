@@ -9,6 +9,7 @@ import pytest
 
 from intrinsics_core import answer_relevance, as_runtime, context_relevance, run
 from intrinsics_core import answerability as gate
+from intrinsics_core.embedded.heads import LinearHead
 from intrinsics_core.embedded.relevance import (
     FEATURES,
     best_cosine,
@@ -18,7 +19,6 @@ from intrinsics_core.embedded.relevance import (
     shipped_head,
     to_read,
 )
-from intrinsics_core.embedded.scoring.head import LinearHead
 from intrinsics_core.protocol.errors import InvalidInput
 
 PASSAGES = [

@@ -24,7 +24,7 @@ from intrinsics_core.embedded.query.salience import (
     term_features,
 )
 
-from intrinsics_core.embedded.scoring.head import load_head
+from intrinsics_core.embedded.heads import load_head
 from intrinsics_core.embedded.words import terms
 from tests.drawing import drawn
 

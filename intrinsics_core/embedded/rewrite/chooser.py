@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intrinsics_core.calibration.probabilities import softmax
+from intrinsics_core.embedded.heads import bounded, load_head
 from intrinsics_core.embedded.rewrite.fragments import is_framed, new_thing
 from intrinsics_core.embedded.rewrite.readings import readings
 from intrinsics_core.embedded.rewrite.salience import LONGEST_TURN, dependence, heard
-from intrinsics_core.embedded.scoring.head import bounded, load_head
 from intrinsics_core.embedded.turns import Turn, is_left_as_it_is
 from intrinsics_core.embedded.words import terms, tokens
 
