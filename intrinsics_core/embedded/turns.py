@@ -1,7 +1,8 @@
 """What a user's turn asks of the documents: something, nothing, or what was asked before it.
 
 A small fitted head reads each sentence of the turn, from its words alone (`training/small_talk`, which has the rates of
-its kinds). A turn asks if one of its sentences does. A long turn asks.
+its kinds). A turn asks if one of its sentences does. A long turn asks, and so does one in a language that the head was
+not fitted on.
 
     asks     "When is the lido open?", "sauna prices", "My card was declined."
     adds     to a question: "For adults, please"
@@ -21,6 +22,7 @@ from functools import lru_cache
 
 from intrinsics_core.embedded.heads import load_text_head, places
 from intrinsics_core.text.layout import ends_in_question, laid_out
+from intrinsics_core.text.scripts import unfitted_language
 
 Turn = tuple[str, str]
 """(role, text)."""
@@ -46,7 +48,7 @@ def question_at_the_end(said: str) -> str:
 
 @lru_cache(maxsize=512)
 def _kind(text: str, before: str = "") -> str:
-    if len(text.strip()) > _LONGEST:
+    if len(text.strip()) > _LONGEST or unfitted_language(text):
         return "asks"
     sentences = [span.text for span in laid_out(text) if any(map(str.isalnum, span.text))]
     kinds = {_kind_of_one(" ".join(sentence.split()), before) for sentence in sentences}
