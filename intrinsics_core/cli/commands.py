@@ -35,7 +35,7 @@ class _Commands(dict[str, Any]):
 class _Group(TyperGroup):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
-        self.commands = _Commands.fromkeys(_NAMES)
+        self.commands = _Commands((name, None) for name in _NAMES)
 
 
 app = typer.Typer(
