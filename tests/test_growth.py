@@ -31,24 +31,16 @@ from tests.steps import LINEAR, Matcher, growth
 ALL = patterns.patterns()
 
 
-def test_the_patterns_of_the_package_are_found():
-    assert {"embedded.words._TOKEN", "embedded.claims._MARKER", "replies.json_reply._OPENER"} <= {
-        name.removeprefix("intrinsics_core.") for name in ALL
-    }
-    assert any(name.startswith("intrinsics_core.text.markup.defuse") for name in ALL)  # in a closure
+@pytest.mark.slow
+def test_no_pattern_takes_more_than_linear_time():
+    found = {name: patterns.worst(pattern, (300,), quick=True) for name, pattern in ALL.items()}
+    steep = {name: worst for name, worst in found.items() if worst.ratio >= LINEAR}
+    assert not steep, steep
 
 
-@pytest.mark.parametrize("quick", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["quick", "thorough"])
-@pytest.mark.parametrize("name", ALL)
-def test_no_pattern_takes_more_than_linear_time(name, quick):
-    found = patterns.worst(ALL[name], (300,) if quick else (100, 1_000), quick=quick)
-    assert found.ratio < LINEAR, f"{found.how} of {found.text}: {found.once} steps, then {found.four}"
-
-
-@pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("quadratic", [r"^\s*x", r"\s*;\s*but", r"(?:a|a b)*?c", r"(?>\s*)x"])
-def test_the_measure_finds_quadratic_patterns(quadratic, quick):
-    assert patterns.worst(re.compile(quadratic, re.MULTILINE), (100,), quick=quick).ratio > 9
+def test_the_measure_finds_quadratic_patterns(quadratic):
+    assert patterns.worst(re.compile(quadratic, re.MULTILINE), (100,), quick=True).ratio > 9
 
 
 @pytest.mark.slow
@@ -60,12 +52,59 @@ def test_the_measure_finds_quadratic_work():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", list(ALL)[::20])
 def test_steps_are_counted_on_the_matches_that_re_finds(name):
     matcher = Matcher(ALL[name], patterns.MOST)
     for begin, unit in list(patterns.texts(ALL[name]))[::15]:
         sample = f"{begin}{unit * (24 // len(unit))}\x00 {unit}\n{begin}."
         assert matcher.over(sample) == [found.span() for found in ALL[name].finditer(sample)], sample
+
+
+SHAPES = {
+    "prose": "The mill was built in 1911 by Ada, and it ground flour for the river. ",
+    "list": "- The mill opens at 9 on Monday\n",
+    "table": "| mill | 28 euros | 4 hours |\n",
+    "JSON": '{"mill": "Ada", "built": 1911}, ',
+    "code": "for i in range(10): mill[i] = river(i, 2)\n",
+    "names": "Ada Brink, Otto mill and Mona river. ",
+    "addresses": "https://example.org/mill/river?c=1 ",
+    "dates": "12 May 1911, 13.06.1912, June 3, 2001. ",
+    "sums": "1,200.50 euros + 3.5 = $4,000. ",
+    "combining marks": "mill e\u0301a\u0308o\u0302 ",
+    "times of day": "9:30 am, 17:45, 8 pm. ",
+    "ranges": "10-12, 3 to 5, 1990–1995. ",
+    "citation marks": "It is the mill [1][2] (Passage 3) [river](https://mill.org/b)¹. ",
+    "HTML": "<p>It is <b>mill</b>.</p><tr><td>river</td></tr>",
+    "base64": "iVBOR+/01234",
+}
+WORDS = (
+    "pool mill river garden ticket museum harbour tandem deposit station orchard window candle bridge kettle".split()
+)  # noqa: SIM905
+
+
+def varied(unit: str, length: int) -> str:
+    """A text of such units with other words and digits each time: what is remembered of one helps with no other."""
+    rng, made, size = random.Random(length), [], 0
+    while size < length:
+        made.append(re.sub(r"mill|river|\d", lambda found: other(found[0], rng), unit))
+        size += len(made[-1])
+    return "".join(made)[:length]
+
+
+def other(told: str, rng: random.Random) -> str:
+    return str(rng.randint(1, 9)) if told.isdigit() else rng.choice(WORDS) + rng.choice(WORDS)
+
+
+@pytest.mark.parametrize("length", [600, pytest.param(2_400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_whole_call_costs_work_in_proportion(shape, length):
+    def work(n):
+        return lambda: run(
+            call("hallucination-detection", answer=varied(SHAPES[shape], n), document=varied(SHAPES[shape], n + 1)),
+            Vectors(),
+        )
+
+    assert growth(work, length) < LINEAR
 
 
 UGLY = {
