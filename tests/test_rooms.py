@@ -205,7 +205,7 @@ MOST_LINES = {
     "text": 2091,
     "training": 1549,
 }
-MOST_CODE = 29204  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29178  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 243  # compiled in the core
 MOST_TEST_LINES = 6210  # under tests/embedded and tests/text
 
