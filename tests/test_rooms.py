@@ -190,7 +190,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2479,
     "demo": 678,
-    "embedded": 6980,
+    "embedded": 6779,
     "encoders": 1496,
     "intrinsics": 3194,
     "local": 1311,
@@ -202,12 +202,12 @@ MOST_LINES = {
     "runtimes": 4241,
     "service": 2679,
     "testing": 663,
-    "text": 2091,
+    "text": 2083,
     "training": 1549,
 }
-MOST_CODE = 29178  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 243  # compiled in the core
-MOST_TEST_LINES = 6210  # under tests/embedded and tests/text
+MOST_CODE = 29061  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 229  # compiled in the core
+MOST_TEST_LINES = 5879  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:
