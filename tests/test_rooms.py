@@ -190,7 +190,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2479,
     "demo": 678,
-    "embedded": 6779,
+    "embedded": 6781,
     "encoders": 1496,
     "intrinsics": 3194,
     "local": 1311,
@@ -205,7 +205,7 @@ MOST_LINES = {
     "text": 2083,
     "training": 1549,
 }
-MOST_CODE = 29061  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29062  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 229  # compiled in the core
 MOST_TEST_LINES = 5879  # under tests/embedded and tests/text
 
