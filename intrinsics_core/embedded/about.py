@@ -6,18 +6,17 @@ were where it goes on with "It", "However, they" or "This plan", about the first
 former", or about what its question names.
 
 "The Harbour Hotel has a pool, while the Garden Hotel has a sauna." rests on two documents and is true of neither alone.
-Cut between the titles that it names, each clause is judged beside the documents that it is about. What a clause leaves
-out is filled in from the first one: "Anna joined in 2015 and Tom in 2019." holds "Tom joined in 2019.". "Both hotels
-have a pool." and "Neither has a pool." say something of each title.
+Cut between the titles that it names, each clause is judged beside the documents that it is about. "Both
+hotels have a pool." and "Neither has a pool." say something of each title.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import combinations, pairwise, takewhile
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from intrinsics_core.embedded.scoring.verbs import AUXILIARY
@@ -140,35 +139,25 @@ def passages_about(
     Where it names none, it is about the title that the newest of the user's turns before it names.
 
     Args:
-        question: the question as it stands alone. Its names count, and a title that it has in full.
+        question: the question as it stands alone. Its names count.
         titles: of each passage, "" for none.
         texts: of each passage.
         before: the user's earlier turns, the newest first. Their names count.
     """
     apart = told_apart(titles)
-    named = _in_full(question, apart) or _named_in(question, apart)
+    named = _named_in(question, apart)
     if not named and not _named(claim(question).units, apart):
         named = next((found for turn in before if (found := _named_in(turn, apart))), {})
     if len(named) != 1:
         return frozenset()
     ((title, keys),) = named.items()
     said = {i: keys & keys_of(text) for i, text in enumerate(texts)}
-    return _without_rivals(title, keys, titles, said, lambda i: texts[i])
+    return _without_rivals(title, keys, titles, said)
 
 
 def _named_in(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
     """The titles that the names of a text name."""
     return _named(_details(claim(text).units), apart)
-
-
-def _in_full(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """The titles that a text has word by word, in any case, with their keys that no other title has."""
-    said = _words(text)
-    return {title: keys for title, keys in apart.items() if keys and _words(title) in said}
-
-
-def _words(text: str) -> str:
-    return f" {' '.join(token.text.casefold() for token in tokens(text))} "
 
 
 def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
@@ -186,7 +175,7 @@ def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
     for key in keys:
         for i in sources.postings.get(key, ()):
             said[sources.documents[i]].add(key)
-    return _without_rivals(title, keys, sources.titles, said, lambda i: sources.of_documents.get(i, ""))
+    return _without_rivals(title, keys, sources.titles, said)
 
 
 def _of_title(title: str, sources: Sources) -> frozenset[int]:
@@ -228,7 +217,6 @@ def _without_rivals(
     keys: frozenset[str],
     titles: Sequence[str],
     said: Mapping[int, Collection[str]],
-    text: Callable[[int], str],
 ) -> frozenset[int]:
     """All documents but the rivals of a title that do not tell of it; empty where there are none.
 
@@ -243,7 +231,7 @@ def _without_rivals(
     half = sum(map(idf, names)) / 2
     tells = {i for i, some in said.items() if names & set(some) and sum(map(idf, names & set(some))) >= half}
     others = [i for i, each in enumerate(titles) if each and each != title and i not in tells]
-    rivals = {i for i in others if is_rival(titles[i], title) or _tells_of(titles[i], text(i))}
+    rivals = {i for i in others if is_rival(titles[i], title)}
     return frozenset(range(len(titles))) - rivals if rivals else frozenset()
 
 
@@ -263,14 +251,7 @@ def shares_a_word(title: str, other: str) -> bool:
     return any(len(key) > 3 for key in keys_of(title) & keys_of(other))
 
 
-def _tells_of(title: str, text: str) -> bool:
-    """Whether a text names what its title names, in two words at least: "Tom Hale is a baker." under "Tom Hale"."""
-    return " " in title.strip() and title.strip() in text
-
-
 _AUXILIARY = re.compile(AUXILIARY, re.IGNORECASE)
-_NOT = re.compile(rf"(?:{AUXILIARY})(?: not|n['’]t)", re.IGNORECASE)
-_SUBJECT = "\0"  # stands for the title in a clause that is filled in
 
 
 def denied(words: Sequence[str]) -> str:
@@ -280,66 +261,7 @@ def denied(words: Sequence[str]) -> str:
         return f"{verb} no {' '.join(words[2:])}"
     if _AUXILIARY.fullmatch(verb) and verb.casefold() not in ("has", "have"):
         return f"{verb} not {rest}"
-    return f"does not {_infinitive(verb)} {rest}"
-
-
-def _infinitive(verb: str) -> str:
-    if verb.casefold() == "has":
-        return "have"
-    return verb[:-1] if verb.endswith("s") and not verb.endswith("ss") else verb
-
-
-def opened(part: str, keys: frozenset[str]) -> list[str]:
-    """The words of a clause, with `_SUBJECT` for its title and the article before it."""
-    named = [token for token in tokens(part) if token.term in keys]
-    if not named:
-        return part.split()
-    begin, end = named[0].begin, named[0].end
-    for token in named[1:]:
-        if part[end : token.begin].strip():
-            break
-        end = token.end
-    before = re.sub(r"\bthe\s+\Z", "", part[:begin], flags=re.IGNORECASE)
-    return f"{before} {_SUBJECT}{part[end:]}".rstrip(" .!").split()
-
-
-def filled(first: Sequence[str], part: str, keys: frozenset[str]) -> str:
-    """A clause with what it leaves out, from the first one; as it stands where it leaves out nothing."""
-    said = opened(part, keys)
-    verb = next((i for i, word in enumerate(first) if i and _AUXILIARY.fullmatch(word)), 0)
-    if said[0].casefold() in ("it", "they") and verb and _SUBJECT not in first[:verb]:
-        said = [*first[:verb], *said[1:]]  # "breakfast is included at ..., but it costs ..."
-    elif said == ["not", _SUBJECT] and first[0] == _SUBJECT and first[1:]:
-        said = [_SUBJECT, *denied(first[1:]).split()]  # "A has a pool, but not B"
-    elif said[0].casefold() == "not" and verb:
-        said = [*first[: verb + 1], *said]
-    elif said[0] == _SUBJECT == first[0] and _NOT.fullmatch(" ".join(said[1:])):
-        said += [_infinitive(first[1]), *first[2:]]  # "Tom speaks Polish, but Anna does not"
-    elif said[0] == _SUBJECT == first[0] and said[2:] == ["none"] and first[1:2] == said[1:2]:
-        thing = takewhile(lambda word: word != "of" and not word[0].isdigit(), first[2:])
-        # "Sun has a fee of €20, but Moon has none"
-        said[2:] = ["no", *(word for word in thing if word not in ("a", "an"))]
-    else:
-        front = int(said[0] == _SUBJECT == first[0])
-        said = [*said[:front], *_from(first, said[front:])] if said[front:] else said
-    named = [token.text for token in tokens(part) if token.term in keys]
-    article = re.search(rf"\bthe\s+{re.escape(named[0])}\b", part, re.IGNORECASE)
-    return " ".join(said).replace(_SUBJECT, " ".join(["the", *named] if article else named))
-
-
-def _from(first: Sequence[str], rest: Sequence[str]) -> list[str]:
-    """What follows a subject, behind the words of the first clause that come before a like beginning."""
-    front = int(first[0] == _SUBJECT)
-    alike = [i for i in range(1, len(first)) if _alike(first[i], rest[0])]
-    at = next((i for i in alike if len(first) - i == len(rest)), alike[-1] if alike else front)
-    after = at + len(rest)
-    left_out = after < len(first) and alike and rest[-1][-1].isdigit() and _alike(first[after - 1], rest[-1])
-    return [*first[front:at], *rest, *(first[after:] if left_out else ())]  # "85" of "110 euros a night"
-
-
-def _alike(one: str, two: str) -> bool:
-    """Whether two words are the same, or both numbers."""
-    return one.casefold() == two.casefold() or (one[0].isdigit() and two[0].isdigit())
+    return f"does not {'have' if verb.casefold() == 'has' else verb.removesuffix('s')} {rest}"
 
 
 Run = tuple[str, int, int]
@@ -354,19 +276,10 @@ _BREAKS = tuple(
         r",\s",
     )
 )
-_SET_AGAINST = re.compile(
-    r"\A\W*(?:unlike|(?:as )?compared (?:to|with)|in (?:contrast|comparison) (?:to|with))\b", re.I
-)
-_WHILE = re.compile(r"\A\W*(?:while|whilst|whereas|although)\s+", re.IGNORECASE)
 _BOTH = re.compile(r"\b(?:both|each|all)\b\s*", re.IGNORECASE)
 _ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
 _ONLY_ARTICLE = re.compile(r"\s*+(?:the\s)?", re.IGNORECASE)
 _ONLY_JOINS = re.compile(r"(?:,? ?and|,)(?: the)?", re.IGNORECASE)
-_TOGETHER = re.compile(
-    r"\b(?:differ\w*|same|together|between|total|compar\w+|similar\w*|respectively|combined|apart|than|or|neither|alike|share\w*"
-    r"|siblings|married|related|neighbou?rs|partners|friends|colleagues|each other|one another)\b",
-    re.IGNORECASE,
-)
 _RESPECTIVELY = re.compile(r",?\srespectively\b", re.IGNORECASE)
 _VALUE = r"(?:\d[^\s,]*+(?:\s[ap]\.?m\b\.?)?|[^\s,]++)"
 _PAIR = re.compile(rf"(?<!\S)(?P<one>{_VALUE}) and (?P<two>{_VALUE})", re.IGNORECASE)
@@ -400,25 +313,16 @@ def clauses(sentence: str, titles: Sequence[str], question: str = "") -> list[st
 
 def _cut_between(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> list[str]:
     """The clauses of a sentence; none where it cannot be cut between its titles."""
-    if _SET_AGAINST.match(sentence) and len(runs) == 2:
-        comma = sentence.find(",", runs[0][2], runs[1][1])
-        return [] if comma < 0 else [_as_sentence(sentence[comma + 1 :])]
     cuts = [_cut(sentence, one[2], two[1], kinds) for one, two in pairwise(runs)]
     if None in cuts:
         return []
-    begins = [m.end() if (m := _WHILE.match(sentence)) else 0, *(cut.end() for cut in cuts if cut)]
+    begins = [0, *(cut.end() for cut in cuts if cut)]
     ends = [*(cut.start() for cut in cuts if cut), len(sentence)]
     parts = [sentence[begin:end] for begin, end in zip(begins, ends, strict=True)]
     named = [keys_of(title) for title, _, _ in runs]
     if not all(_says(part, keys) for part, keys in zip(parts, named, strict=True)):
         return []
-    first = opened(parts[0], named[0])
-    others = [
-        filled(first, part, keys)
-        for part, keys in zip(parts[1:], named[1:], strict=True)
-        if not _SET_AGAINST.match(part)
-    ]
-    return [_as_sentence(part) for part in (parts[0], *others)]
+    return [_as_sentence(part) for part in parts]
 
 
 def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> list[str]:
@@ -434,7 +338,7 @@ def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> li
     apposed = before.rstrip().endswith((",", ":")) and not _content(tail)  # "There are two choices, A and B."
     if not joined or apposed or len(tails) != len(runs):
         return []
-    if _TOGETHER.search(head + tails[0]) or not _content(head + tail):
+    if not _content(head + tail):
         return []
     article = "the " if _ARTICLE.search(head) else ""
     return [_as_sentence(f"{before}{article}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
@@ -461,7 +365,7 @@ def _of_each(sentence: str, titles: Sequence[str], question: str) -> list[str]:
     rest = sentence[said.end("kind") if kind else said.end("all") :].strip()
     if (two and len(titles) != 2) or not (kind or (two and not said["more"])) or not _content(rest):
         return [sentence]
-    if _TWO_OTHERS.match(rest) or _TOGETHER.search(rest):
+    if _TWO_OTHERS.match(rest):
         return [sentence]
     if said["all"].casefold() in ("neither", "none"):
         rest = denied(rest.split())

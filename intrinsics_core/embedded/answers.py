@@ -66,14 +66,15 @@ class ClaimsMade(NamedTuple):
 
 
 def said_in(task: Task) -> ClaimsMade:
-    """The sentences of the answer without the marks of their form, the user's name and apologies before a
-    claim. A comparison is cut into what it says of each document.
+    """The sentences of the answer without the marks of their form, the user's name and a yes that nobody
+    asked for. A comparison is cut into what it says of each document.
 
     Of a stream, the sentences that were judged earlier stand in a turn before the rest (`Task.begun`). A heading may be
     among them.
     """
     from intrinsics_core.embedded.about import clauses
     from intrinsics_core.embedded.claims import names_of_the_user, unaddressed
+    from intrinsics_core.embedded.short_answers import plainly
     from intrinsics_core.embedded.view import read_answer, without_loops
 
     turns = task.messages[:-1]
@@ -86,6 +87,7 @@ def said_in(task: Task) -> ClaimsMade:
     titles = [document.title or "" for document in task.documents]
     names = names_of_the_user(turns, [*titles, *(document.text for document in task.documents)])
     said = [unaddressed(text, names) for text in formed[len(earlier) :]]
+    said = plainly(said, task.query, whole=not earlier)
     cut = [clauses(sentence, titles, task.query) for sentence in said]
     claims = [clause for each in cut for clause in each]
     return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
@@ -231,7 +233,7 @@ def _reader_logits(
     )
     from intrinsics_core.embedded.support import of_readings, read_enough, to_read
 
-    asked = questions_of(said, task.query)
+    asked = questions_of(said, task.query, whole=not task.begun)
     texts = [
         in_context(text, question, whole=found.seen == 1.0)
         for text, question, found in zip(said, asked, evidence, strict=True)

@@ -100,14 +100,6 @@ class Sources:
         return frozenset(key for title in self.titles if title for key in keys_of(title))
 
     @cached_property
-    def of_documents(self) -> dict[int, str]:
-        """The text of each document."""
-        found: dict[int, list[str]] = defaultdict(list)
-        for text, owner in zip(self.texts, self.documents or [0] * len(self.texts), strict=True):
-            found[owner].append(text)
-        return {owner: " ".join(some) for owner, some in found.items()}
-
-    @cached_property
     def told_apart(self) -> dict[str, frozenset[str]]:
         """`told_apart` of the titles."""
         return told_apart(self.titles)

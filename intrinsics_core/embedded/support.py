@@ -39,6 +39,7 @@ from intrinsics_core.embedded.heads import SURE, bounded, just_below
 from intrinsics_core.embedded.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.turns import asks
+from intrinsics_core.embedded.values import spelled_as_in
 from intrinsics_core.embedded.view import only_names
 from intrinsics_core.embedded.words import Claim, Floats, Unit, background, claim, keys_of
 from intrinsics_core.protocol.errors import InvalidInput
@@ -78,13 +79,6 @@ class Evidence:
     seen: float = 1.0
     about: frozenset[int] = frozenset()
     elsewhere: tuple[int, ...] = ()
-
-    @property
-    def invented(self) -> tuple[Unit, ...]:
-        """The names and numbers found nowhere, and the words that say of what a number is."""
-        numbers = {i for i, unit in enumerate(self.claim.units) if unit.is_number}
-        counted = {self.claim.units[b] for a, b in self.claim.pairs if a in numbers}
-        return tuple(unit for unit in self.missing if unit.is_detail or unit in counted)
 
 
 def covered(weights: Floats, found: Floats) -> Floats:
@@ -471,7 +465,7 @@ class SentenceSupport:
     """The verdict on one response sentence.
 
     probability: that the sources support it, 0..1; 1 for a sentence that claims nothing (label ``NA``). Below the
-        ``faithful`` threshold where a number stands in no source, or a name that is not `said_otherwise`.
+        ``faithful`` threshold where `_is_doubtful`.
     label: read from the probability (`label_of`).
     source_scores: per source sentence, 0..1, how well it alone would serve as a citation.
     citations: source sentences to cite, best first; empty where none will do.
@@ -550,7 +544,7 @@ def to_read(text: str, evidence: Evidence, sources: Sources, rule: CitationRule)
         under_titles([sources.read_as[i] for i in some], [sources.title_of(i) for i in some] if titled else ())
         for some in parts
     ]
-    return [(source, text) for source in dict.fromkeys(shown)]
+    return [(source, spelled_as_in(source, text)) for source in dict.fromkeys(shown)]
 
 
 def _judge(
@@ -569,7 +563,7 @@ def _judge(
     probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     if bare and (logit or 0.0) <= 0.0:  # its question's words say nothing of it
         probability, odds = min(probability, 0.5), max(odds, 0.0)
-    if claims and (contrived(evidence, sources, logit) or (bare and logit is None)):
+    if claims and (_is_doubtful(evidence, logit) or (bare and logit is None)):
         # Whatever the rest of it looks like. A bare "No." must have been read.
         probability = min(probability, just_below(head.thresholds["faithful"]))
     label: Label = label_of(probability, head.thresholds) if claims else "NA"
@@ -587,25 +581,9 @@ def _judge(
     return verdict, odds
 
 
-_SAYS_SO = 1.0  # a reader's logit
-
-
-def said_otherwise(sources: Sources, logit: float | None) -> bool:
-    """Whether a reader says that a name which stands nowhere is there in other words.
-
-    It must have been shown all of one document: of several it takes the fact of one for another's. Of numbers it is not
-    believed: it adds up nothing, and a wrong sum looks to it like a right one.
-    """
-    one = sources.documents is None or len(set(sources.documents)) <= 1
-    return logit is not None and logit >= _SAYS_SO and sources.seen == 1.0 and one
-
-
-def contrived(evidence: Evidence, sources: Sources, logit: float | None) -> bool:
-    """Whether a claim has a name or a number that stands in no source, or a number of another subject."""
-    invented = evidence.invented
-    if invented and said_otherwise(sources, logit):
-        invented = tuple(unit for unit in invented if unit.is_number)
-    return bool(invented or evidence.foreign)
+def _is_doubtful(evidence: Evidence, logit: float | None) -> bool:
+    """Whether a claim has a number of another subject or, where nobody has read it, names or numbers found nowhere."""
+    return bool(evidence.foreign) or (logit is None and any(unit.is_detail for unit in evidence.missing))
 
 
 def look_up(
@@ -712,7 +690,7 @@ def _lean_on_the_next(judged: list[Judged], bare_ones: Sequence[int], logits: Se
     """Give bare answers the verdict on what they go on with. "No. It is closed on Mondays." is as right as that."""
     for i in reversed(bare_ones):
         logit, after = logits[i] if logits else None, judged[i + 1] if i + 1 < len(judged) else None
-        if after and after[0].label != "NA" and logit is not None and logit > -CLEARLY:
+        if after and i + 1 not in bare_ones and after[0].label != "NA" and logit is not None and logit > -CLEARLY:
             judged[i] = replace(judged[i][0], probability=after[0].probability, label=after[0].label), after[1]
 
 
@@ -763,7 +741,7 @@ def entailment(
 ) -> float:
     """How far one source entails a claim, 0..1: the fact check's score of a source.
 
-    The probability of `support` with one source: below faithful for a claim that is `contrived`, and at most one half
+    The probability of `support` with one source: below faithful for a claim that `_is_doubtful`, and at most one half
     for an answer that claims nothing ("I don't know."), and for a bare "No." that nobody read.
 
     Args:
@@ -781,7 +759,7 @@ def entailment(
     (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
     probability = float(sigmoid(-numbers.odds(found, logit)))
     bare = stated_each([text], given) != [text]
-    if contrived(found, sources, logit):
+    if _is_doubtful(found, logit):
         probability = min(probability, just_below(numbers.thresholds["faithful"]))
     doubtful = (logit or 0.0) <= 0.0 if bare else not makes_claim(text, alone=asks(given))
     return min(probability, 0.5) if doubtful else probability

@@ -257,7 +257,6 @@ def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
     "claim",
     [
         "The lighthouse was automated in 1989 within 90 days.",
-        "The lighthouse stands 42 furlongs tall.",
         "Its lighthouse was built in 1871 by the engineer Tomas Quill.",
     ],
 )
@@ -327,29 +326,6 @@ def test_of_long_sources_a_reader_is_shown_the_nearest_few_sentences(encoder: Bi
     shown = [source for source, _ in to_read(TOWN[1], found, sources, load_head().citations)]
     assert shown[0] == TOWN[1] and all(TOWN[1] in source for source in shown)
     assert sources.seen < 1 and 80 < len(shown[-1].split()) <= READ_PART < READ_WHOLE
-
-
-@pytest.mark.parametrize(
-    ("text", "lifted"),
-    [
-        ("The lighthouse was planned by Miss Quill.", True),  # "Miss" stands nowhere
-        ("The lighthouse was built 118 years before it was automated.", False),  # a sum that nobody reckons
-    ],
-)
-def test_a_sure_reader_that_saw_all_of_one_document_is_believed_of_names_but_not_of_numbers(
-    encoder: BiEncoder, text: str, lifted: bool
-) -> None:
-    head = replace(load_head(), weights=(*load_head().weights, 0.0, 9.0, 9.0))
-    vectors = encoder.encode([text])
-    one, two = (Sources(TOWN, encoder.encode(TOWN), owners) for owners in ([0] * len(TOWN), [0, 0, 0, 1, 1, 1]))
-    (found,) = look_up([text], vectors, one)
-    assert found.invented
-
-    def label(sources: Sources, logit: float) -> str:
-        return support([text], vectors, sources, head, evidence=[found], logits=[logit]).sentences[0].label
-
-    assert (label(one, 5.0) == "faithful") is lifted
-    assert label(one, 0.9) != "faithful" and label(two, 5.0) != "faithful"
 
 
 def test_a_title_is_evidence(encoder: BiEncoder) -> None:
