@@ -21,6 +21,7 @@ from intrinsics_core.text.tables import NO, YES, in_words
 _EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"
 _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
 _TICKS = re.compile(rf"\A(?P<before>[{YES}{NO}])|\s(?P<behind>[{YES}{NO}])\ufe0f?\Z")
+_EMPHASIS = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_\n]{1,400})(?<=[^\s*_])\1(?![\w*_])")
 _SHORT = 6  # words of a line that names what follows
 _SIGNED = 3  # lines of a signature, and words above it
 _REPEATED = 8  # words of what is said over and over, at most
@@ -98,7 +99,7 @@ def without_loops(text: str) -> str:
 
 def _plain(text: str) -> str:
     """A sentence without its marker and its emojis; of a few words with a tick or a cross, what that says."""
-    bare = without_bullet(text)
+    bare = _EMPHASIS.sub(r"\2", without_bullet(text))
     ticked, shown = _TICKS.search(bare), _EMOJIS.sub("", bare).strip()
     if ticked and shown and len(shown.split()) <= _SHORT and not any(map(str.isdigit, shown)):
         return f"{shown.rstrip('.!:')}: {'yes' if (ticked['before'] or ticked['behind']) in YES else 'no'}."

@@ -28,10 +28,14 @@ SHAPES: dict[str, str] = {
     "file": rf"(?<!\])[\[(【](?:see |source: ?)?(?:{_FILE}|{_URL})[\])】]",
     "address": rf"[\[(](?:source|see|from):? ?{_URL}[\])]",
     "raised tag": r"<sup>[\s\[(]{0,3}\d{1,3}(?:[\s,;]{1,3}\d{1,3}){0,9}[\s\])]{0,3}</sup>",
+    "tags around a number": r"<(?P<tag>cite|citation|ref|source|co)>\s?\d{1,3}(?:, ?\d{1,3}){0,9}\s?</(?P=tag)>",
+    "link that is named like its site": r"\[(?:https?://)?(?P<site>(?:[\w-]{1,40}\.){1,4}[a-z]{2,12})[^\[\]\s]{0,80}\]"
+    r"\(https?://(?:www\.)?(?P=site)[^\s()]{0,400}\)",
     "tag": r"</?(?:cite|citation|ref|source|co)(?:[\s:=][^<>\n]{0,200})?/?>",
     "private characters": r"[\ue200-\ue2ff](?:[^\ue200-\ue2ff\n]{1,80}[\ue200-\ue2ff]){1,9}",
     "comment": r"<!--\s{0,9}(?:[^<>\s]{1,80}\s{0,9}){0,4}-->",
-    "raised number": r"(?:(?<=[^\W\d_]{3})|(?<=\s)|(?<=[.!?”\"’»)]))[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4}(?:[˒,][¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4})*",
+    "raised number": r"(?:(?<=[^\W\d_]{3})|(?<=\s)|(?<=[.!?”\"’»)%€$£]))[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4}(?:[˒,][¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4})*"
+    r"|(?<=\d)[¹²³⁴⁵⁶⁷⁸⁹](?=[.!?]?\s{0,9}\Z)",
     "taken out": r"(?-i:\[(?:REDACTED|MASKED)?_?[A-Z]{3,}(?:_[A-Z\d]+){0,5}\])|<\w{1,40}_hash:[\da-f]{6,64}>"
     r"|(?<![\w.+-])[\w.+-]{1,64}@\*{3,}(?:\.\w{2,24})?|(?<![\w*])(?:\*{4}[- ]?){1,4}(?=\w{0,3}\d)\w{4}(?![\w*])",
     "token": r"<\|[\w.-]{1,40}\|>|</?s>|<(?:end|start)_of_turn>|<eos>|\[/?INST\]",
@@ -55,8 +59,8 @@ _PLACE = re.compile(
     rf"{_FILE}|{_URL}|\[\^?\d{{1,3}}\^?\]|\b(?:p|pp|page|section|document|doc|passage|source)\b\.? ?\d", re.I
 )
 _LONGEST = 14  # words of a line that names a source
-_SPACES = re.compile(r"\s{2,}")
-_GAP = re.compile(r"\s+([.,;:!?。，！？])")
+_SPACES = re.compile(r"(?<!\s)\s{2,}+")
+_GAP = re.compile(r"(?<!\s)\s++([.,;:!?。，！？])")
 
 
 def blank_marks(text: str, documents: Sequence[str] = (), names: Iterable[str] = ()) -> str:

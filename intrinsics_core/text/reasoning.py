@@ -20,13 +20,13 @@ _ENDS = re.compile(CLOSING, re.IGNORECASE)
 
 
 # Templates write the first tag, so that the answer has the last alone. One that prose speaks of ends no line.
-_ENDS_ALONE = re.compile(rf"(?<!`){CLOSING}[ \t]*\n|^\s*{CLOSING}", re.IGNORECASE | re.MULTILINE)
+_ENDS_ALONE = re.compile(rf"(?<!`){CLOSING}[ \t]*\n|^[ \t]*{CLOSING}", re.IGNORECASE | re.MULTILINE)
 _TOKEN = (
     r"(?:<\|[A-Za-z][\w.-]{1,40}\|>|<\uff5c[\w\u2581]{1,40}\uff5c>|</?(?:s|eos|bos|pad)>|<(?:end|start)_of_[a-z]{1,20}>"
     r"|<(?:[A-Z]{1,20}_){1,5}TOKEN>|\[/?INST\])"
 )
 # Behind a word and a space a token is spoken of: "each turn ends with </s>".
-_LEFT_OVER = re.compile(rf"(?:(?<=[\w,:])|(?<![\w\s,:])\s*+|\n\s*+){_TOKEN}(?:\s*+{_TOKEN})*+\s*\Z")
+_LEFT_OVER = re.compile(rf"(?:(?<=[\w,:])|(?<![\w\s,:])\s*+|(?<=\S)[ \t]*+\n\s*+){_TOKEN}(?:\s*+{_TOKEN})*+\s*\Z")
 _TAIL = 400  # characters in which tokens at the end are looked for
 
 
