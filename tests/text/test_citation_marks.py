@@ -20,6 +20,8 @@ MARKS = {
     "file": ["[lease.pdf]", "(lease.pdf, p. 3)", "[lease.docx#page=2]"],
     "address": ["(source: https://lease.example/x)", "[see https://lease.example]"],
     "raised tag": ["<sup>1</sup>", "<sup>[2]</sup>", "<sup>1, 2</sup>"],
+    "tags around a number": ["<cite>1</cite>", "<ref>1, 2</ref>"],
+    "link that is named like its site": ["[lease.example](https://www.lease.example/a)"],
     "tag": ["<cite>", "</cite>", '<ref name="a"/>', "<co:1>"],
     "private characters": ["\ue200cite\ue202turn0search1\ue201"],
     "comment": ["<!-- page 3 -->", "<!---->"],
