@@ -190,7 +190,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2479,
     "demo": 678,
-    "embedded": 6781,
+    "embedded": 6691,
     "encoders": 1496,
     "intrinsics": 3194,
     "local": 1310,
@@ -202,12 +202,12 @@ MOST_LINES = {
     "runtimes": 4241,
     "service": 2655,
     "testing": 663,
-    "text": 2083,
+    "text": 2087,
     "training": 1549,
 }
-MOST_CODE = 29062  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 229  # compiled in the core
-MOST_TEST_LINES = 5382  # under tests/embedded and tests/text
+MOST_CODE = 28977  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 230  # compiled in the core
+MOST_TEST_LINES = 5249  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:
