@@ -19,10 +19,10 @@ from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 from intrinsics_core.embedded.sources import Sources
 from intrinsics_core.embedded.words import Token, Unit, claim, idf, is_unheard_of, keys_of, stem, tokens, told_apart
 from intrinsics_core.text.headings import heading_level
+from intrinsics_core.text.questions import AUXILIARY
 
 _OPENED = r"\A\W*(?:[^\W\d]+(?: [^\W\d]+){0,4}, )?(?:(?:and|but|so) )?"  # "However, ", "And "
 _STANDS_FOR = re.compile(

@@ -13,7 +13,7 @@ from random import Random
 from intrinsics_core.embedded.rewrite.chooser import as_read
 from intrinsics_core.embedded.rewrite.phrases import runs
 from intrinsics_core.embedded.rewrite.readings import readings
-from intrinsics_core.embedded.scoring.verbs import FINITE
+from intrinsics_core.text.questions import AUXILIARY
 from training.reader.data import Claim, Passage, Question, Turn
 from training.reader.edits import (
     Scene,
@@ -31,6 +31,13 @@ from training.reader.paraphrases import FRAMES, framed, true_twin
 from training.reader.prose import content, found, sentence_like, weight, windows
 from training.reader.questions import asked
 from training.reader.wordnet import WordNet
+
+FINITE = (
+    rf"(?:{AUXILIARY}|be|costs?|opens?|closes?|includes?|offers?|pays?|takes?|gets?|needs?|allows?|starts?|ends?)\b"
+)
+    rf"(?:{AUXILIARY}|be|costs?|opens?|closes?|includes?|offers?|pays?|takes?|gets?|needs?|allows?|starts?|ends?)\b"
+)
+"""Verbs by which a line is told from a mere name; alternatives of a pattern."""
 
 _BETWEEN_CLAUSES = re.compile(r"(?:;|,(?: and| but| while| whereas)?) (?!\d)|: ")
 _BOUNDS = re.compile(

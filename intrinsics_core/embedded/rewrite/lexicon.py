@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from intrinsics_core.embedded.scoring.verbs import AUXILIARY
 from intrinsics_core.embedded.words import Token
 from intrinsics_core.text.months import MONTHS, WEEKDAYS
+from intrinsics_core.text.questions import AUXILIARY
 from intrinsics_core.text.words import word_set
 
 
