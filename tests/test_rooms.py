@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import intrinsics_core
-from benchmarks import rooms
+from benchmarks import rooms, trace
 
 PACKAGE = "intrinsics_core"
 ROOT = Path(intrinsics_core.__file__).parent
@@ -207,6 +207,7 @@ MOST_LINES = {
 }
 MOST_CODE = 28977  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 230  # compiled in the core
+MOST_CROSSED = trace.Crossed(modules=60, functions=357)  # by a detection of two sentences
 MOST_TEST_LINES = 5249  # under tests/embedded and tests/text
 
 
@@ -222,6 +223,11 @@ def test_the_core_keeps_its_budgets() -> None:
     assert sum(one.code for one in counted) <= MOST_CODE
     assert sum(one.patterns for one in counted) <= MOST_PATTERNS
     assert rooms.lines_of_tests("embedded", "text") <= MOST_TEST_LINES
+
+
+def test_a_detection_crosses_few_modules_and_functions() -> None:
+    found = trace.crossed({"kind": "embedded", "threads": 1})
+    assert found.modules <= MOST_CROSSED.modules and found.functions <= MOST_CROSSED.functions
 
 
 def test_code_is_counted_without_words_about_it() -> None:
