@@ -35,8 +35,6 @@ from training.reader.wordnet import WordNet
 FINITE = (
     rf"(?:{AUXILIARY}|be|costs?|opens?|closes?|includes?|offers?|pays?|takes?|gets?|needs?|allows?|starts?|ends?)\b"
 )
-    rf"(?:{AUXILIARY}|be|costs?|opens?|closes?|includes?|offers?|pays?|takes?|gets?|needs?|allows?|starts?|ends?)\b"
-)
 """Verbs by which a line is told from a mere name; alternatives of a pattern."""
 
 _BETWEEN_CLAUSES = re.compile(r"(?:;|,(?: and| but| while| whereas)?) (?!\d)|: ")
