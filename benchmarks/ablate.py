@@ -49,6 +49,11 @@ def empty(*_: Any, **__: Any) -> tuple[()]:
     return ()
 
 
+def each(texts: Any, *_: Any, **__: Any) -> list[Any]:
+    """The first argument's items, as they are."""
+    return list(texts)
+
+
 EMBEDDED, TEXT = "intrinsics_core.embedded", "intrinsics_core.text"
 DECISIONS: dict[str, dict[str, Function]] = {
     # Of a claim about one titled document the others are no evidence.
@@ -57,6 +62,45 @@ DECISIONS: dict[str, dict[str, Function]] = {
     "clauses": {f"{EMBEDDED}.about:clauses": lambda sentence, *_: [sentence]},
     # Numbers, amounts, times and dates are compared as values.
     "quantities": {f"{EMBEDDED}.values:quantities": empty},
+    # A name or a number that stands nowhere, or a number of another subject, keeps a claim below faithful.
+    "inventions": {f"{EMBEDDED}.support:contrived": no},
+    # A short answer is read behind its question; a bare yes or no is weighed against its opposite.
+    "short answers": {
+        f"{EMBEDDED}.short_answers:in_context": same,
+        f"{EMBEDDED}.short_answers:stated_each": each,
+        f"{EMBEDDED}.short_answers:contrary": nothing,
+        f"{EMBEDDED}.short_answers:leads": nothing,
+    },
+    # What claims nothing is told by a head, beside its list.
+    "claims head": {f"{EMBEDDED}.scoring.small_talk:is_small_talk": lambda text, listed, *_, **__: listed},
+    "reports": {f"{EMBEDDED}.scoring.reports:CallsMade.reported": no},
+    "who answers": {f"{EMBEDDED}.scoring.who_answers:WhoAnswers.says": no},
+    "names of the user": {f"{EMBEDDED}.scoring.addressing:unaddressed": same},
+    "apologies": {f"{EMBEDDED}.scoring.claims:without_apology": same},
+    "said back": {f"{EMBEDDED}.scoring.claims:says_back": no},
+    # What asks nothing passes the gate; a turn that goes back is about the question before it.
+    "turns": {
+        f"{EMBEDDED}.query.nothing_asked:asks_nothing": no,
+        f"{EMBEDDED}.query.going_back:asked_before": nothing,
+    },
+    "several messages": {f"{EMBEDDED}.query.one_turn:as_one_turn": lambda turns: tuple(turns)},
+    "form": {f"{EMBEDDED}.scoring.form:without_form": each},
+    "loops": {f"{EMBEDDED}.scoring.loops:without_loops": same},
+    "citation marks": {
+        f"{EMBEDDED}.scoring.document_marks:without_document_marks": each,
+        f"{EMBEDDED}.scoring.references:without_references": each,
+    },
+    "redactions": {f"{EMBEDDED}.scoring.redactions:without_redactions": same},
+    "commands": {
+        f"{EMBEDDED}.commands:commands_among": lambda *_: frozenset(),
+        f"{EMBEDDED}.commands:without_commands": same,
+    },
+    "tables": {f"{TEXT}.tables:in_words": each},
+    "boxes": {f"{TEXT}.boxes:in_words": each},
+    "contents": {f"{TEXT}.contents:entries": lambda *_: frozenset()},
+    "questions in documents": {f"{TEXT}.questions:asked": lambda *_: ""},
+    "pages": {f"{TEXT}.page_breaks:without_page_breaks": same},
+    "HTML": {f"{TEXT}.web_pages:as_shown": same},
 }
 
 
