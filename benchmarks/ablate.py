@@ -27,6 +27,7 @@ import numpy as np
 import intrinsics_core
 from benchmarks.floor import LESS_IS_BETTER, Drawn, Table, draws, everyday, of_cases, small_talk
 from benchmarks.outcomes import MEMORY, Job, Outcome, folder, key_of, remembering, run_jobs
+from intrinsics_core.text.outline import Position
 
 EVERYDAY = ("plain", "hard", "hard_dev", "long", "comparisons")
 Function = Callable[..., Any]
@@ -62,8 +63,8 @@ DECISIONS: dict[str, dict[str, Function]] = {
     "clauses": {f"{EMBEDDED}.about:clauses": lambda sentence, *_: [sentence]},
     # Numbers, amounts, times and dates are compared as values.
     "quantities": {f"{EMBEDDED}.values:quantities": empty},
-    # A name or a number that stands nowhere, or a number of another subject, keeps a claim below faithful.
-    "inventions": {f"{EMBEDDED}.support:contrived": no},
+    # A number of another subject keeps a claim below faithful.
+    "numbers of another": {f"{EMBEDDED}.support:_foreign": lambda *_: set()},
     # A short answer is read behind its question; a bare yes or no is weighed against its opposite.
     "short answers": {
         f"{EMBEDDED}.short_answers:in_context": same,
@@ -71,36 +72,32 @@ DECISIONS: dict[str, dict[str, Function]] = {
         f"{EMBEDDED}.short_answers:contrary": nothing,
         f"{EMBEDDED}.short_answers:leads": nothing,
     },
-    # What claims nothing is told by a head, beside its list.
-    "claims head": {f"{EMBEDDED}.scoring.small_talk:is_small_talk": lambda text, listed, *_, **__: listed},
-    "reports": {f"{EMBEDDED}.scoring.reports:CallsMade.reported": no},
-    "who answers": {f"{EMBEDDED}.scoring.who_answers:WhoAnswers.says": no},
-    "names of the user": {f"{EMBEDDED}.scoring.addressing:unaddressed": same},
-    "apologies": {f"{EMBEDDED}.scoring.claims:without_apology": same},
-    "said back": {f"{EMBEDDED}.scoring.claims:says_back": no},
-    # What asks nothing passes the gate; a turn that goes back is about the question before it.
-    "turns": {
-        f"{EMBEDDED}.query.nothing_asked:asks_nothing": no,
-        f"{EMBEDDED}.query.going_back:asked_before": nothing,
-    },
-    "several messages": {f"{EMBEDDED}.query.one_turn:as_one_turn": lambda turns: tuple(turns)},
-    "form": {f"{EMBEDDED}.scoring.form:without_form": each},
-    "loops": {f"{EMBEDDED}.scoring.loops:without_loops": same},
-    "citation marks": {
-        f"{EMBEDDED}.scoring.document_marks:without_document_marks": each,
-        f"{EMBEDDED}.scoring.references:without_references": each,
-    },
-    "redactions": {f"{EMBEDDED}.scoring.redactions:without_redactions": same},
+    # A yes that nobody asked for is left out; "Of course." is a yes.
+    "polite yes": {f"{EMBEDDED}.short_answers:plainly": each},
+    # What claims nothing; what was done, who answers and what the user told; what a turn asks: each told by a head.
+    "claims head": {f"{EMBEDDED}.claims:claims_nothing": no},
+    "spoken": {f"{EMBEDDED}.claims:Spoken.tells": no},
+    "turn head": {f"{EMBEDDED}.turns:_kind": lambda *_: "asks"},
+    "names of the user": {f"{EMBEDDED}.claims:unaddressed": same},
+    "several messages": {f"{EMBEDDED}.turns:as_one_turn": lambda turns: tuple(turns)},
+    # A fragment takes the place of a part of the question before it; what another name took the place of is past.
+    "fragments": {f"{EMBEDDED}.rewrite.fragments:plainly": nothing},
+    "replaced": {f"{EMBEDDED}.rewrite.replaced:replaced": lambda *_: frozenset()},
+    # An answer as it is read: without marks, items behind what they stand under. Its parts below.
+    "view of answers": {f"{EMBEDDED}.view:read_answer": each},
+    "loops": {f"{EMBEDDED}.view:without_loops": same},
+    "citation marks": {f"{TEXT}.citation_marks:unmarked": each},
+    "only names": {f"{EMBEDDED}.view:only_names": no},
+    # A document as it is read: without tags, rows with their columns, items behind what introduces them.
+    "cleaning": {f"{TEXT}.cleaning:cleaned": each, f"{TEXT}.cleaning:as_meant": same},
+    "tables": {f"{TEXT}.tables:in_words": each},
+    "boxes": {f"{TEXT}.boxes:in_words": each},
+    "outline": {f"{TEXT}.outline:outline": lambda sentences, *_: [Position("", 0)] * len(sentences)},
+    "questions in documents": {f"{TEXT}.questions:asked": lambda *_: ""},
     "commands": {
         f"{EMBEDDED}.commands:commands_among": lambda *_: frozenset(),
         f"{EMBEDDED}.commands:without_commands": same,
     },
-    "tables": {f"{TEXT}.tables:in_words": each},
-    "boxes": {f"{TEXT}.boxes:in_words": each},
-    "contents": {f"{TEXT}.contents:entries": lambda *_: frozenset()},
-    "questions in documents": {f"{TEXT}.questions:asked": lambda *_: ""},
-    "pages": {f"{TEXT}.page_breaks:without_page_breaks": same},
-    "HTML": {f"{TEXT}.web_pages:as_shown": same},
 }
 
 

@@ -80,6 +80,7 @@ def called(of: bool, true: bool = True) -> Measure:
     return lambda _, truth, label: float((label[truth == of] == true).mean()) if (truth == of).any() else np.nan
 
 
+SEEN = 0.0005  # of a difference, as it is printed
 LESS_IS_BETTER = ("wrong passed", "ECE", "let through: not")
 SUPPORT: dict[str, Measure] = {"AUROC": auroc, "right kept": called(True), "wrong passed": called(False)}
 GATE: dict[str, Measure] = {"AUROC": auroc, "let through: answerable": called(True), "let through: not": called(False)}
@@ -152,9 +153,10 @@ def small_talk(_: Path | None) -> list[Table]:
     import json
 
     from benchmarks.quality_everyday import OWN
-    from training.small_talk import REPORTS, TALK, rows
+    from benchmarks.quality_small_talk import should_be
+    from training.small_talk import sentences
 
-    held = [row for kind in (*TALK, REPORTS) for row in rows(kind, held=True)]
+    held = [row for row in sentences() if row.held and row.label != "self"]  # who answers is asked as cases are
     made = []
     for row in held:
         asked, said = turns("Please do.", row.text)
@@ -164,7 +166,7 @@ def small_talk(_: Path | None) -> list[Table]:
     replies = [json.loads(line) for line in (OWN / "replies.jsonl").read_text("utf-8").splitlines()]
     whole = [job("hallucination-detection", turns(row["question"], row["answer"]), [HUT]) for row in replies]
     return [
-        Table("small talk, held", made, of_claims([row.claims for row in held]), TOLD),
+        Table("small talk, held", made, of_claims([should_be(row) for row in held]), TOLD),
         Table("whole replies", whole, of_claims([row["claims"] for row in replies]), TOLD),
     ]
 
@@ -267,9 +269,7 @@ def readings(folder: Path | None) -> list[Table]:
             both = zip(rows, found, strict=True)
             return [Item(i, True, token_f1(f["query"], r.rewrite)) for i, (r, f) in enumerate(both)]
 
-        return Table(
-            f"{name}: token F1 of the question", made, items, MEAN | {"left alone that stands alone": called(True)}
-        )
+        return Table(f"{name}: token F1 of the question", made, items, MEAN)
 
     return [table(name) for name in REWRITES]
 
@@ -335,7 +335,7 @@ def line(name: str, measure: str, now: Drawn, base: Drawn | None, groups: tuple[
     low, high = np.nanquantile(here - there, (0.025, 0.975))
     gap, paired, own = now.value - base.value, float(np.nanstd(here - there)), float(np.nanstd(there))
     worse = gap if measure in LESS_IS_BETTER else -gap
-    mark = "below" if worse > own else "(below)" if worse > paired else ""
+    mark = "" if worse < SEEN else "below" if worse > own else "(below)" if worse > paired else ""
     return (
         f"{head}{base.value:.3f} | {now.value:.3f} | {gap:+.3f} [{low:+.3f}, {high:+.3f}] "
         f"| {paired:.3f} | {own:.3f} | {mark} |"

@@ -1,6 +1,7 @@
 """Single cases are data: a kind of them is asked for a rate on its held part, and no sentence for its outcome.
 
-`benchmarks/cases/rates.json` holds the rates, which `python -m benchmarks.cases --write COMMIT` made.
+`benchmarks/cases/rates.json` holds the rates, which `python -m benchmarks.cases --write COMMIT` made. Where one is
+`missed`, the default does not reach it: it may fall no further, and who reaches it writes the file anew.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ def held(name: str) -> list[cases.Row]:
     return [row for kind in GROUPS[name] for row in cases.rows(kind, of_held=True)]
 
 
+def least_of(name: str) -> float:
+    least: float = ASKED[name].get("missed", ASKED[name]["at_least"])
+    return least
+
+
 def test_rows_are_whole_and_each_stands_once() -> None:
     every = [row for kind in cases.kinds() for row in cases.rows(kind)]
     assert len({row["id"] for row in every}) == len(every)
@@ -43,7 +49,7 @@ def test_each_kind_has_a_rate_and_no_held_row_was_taken_out() -> None:
 def test_every_fourth_held_case_comes_out_at_the_rate_of_all() -> None:
     """Quick: over all kinds together, less the noise of so few."""
     some = {"all": [row for name in GROUPS for row in held(name)[::4]]}
-    least = sum(ASKED[name]["at_least"] * len(held(name)[::4]) for name in GROUPS) / len(some["all"])
+    least = sum(least_of(name) * len(held(name)[::4]) for name in GROUPS) / len(some["all"])
     found = cases.rates(some, run)["all"]
     assert found.right / found.of >= least - 0.03
 
@@ -52,4 +58,6 @@ def test_every_fourth_held_case_comes_out_at_the_rate_of_all() -> None:
 @pytest.mark.parametrize("name", GROUPS)
 def test_a_kind_comes_out_as_expected_at_its_rate(name: str) -> None:
     found = cases.rates({name: held(name)}, run)[name]
-    assert found.right / found.of >= ASKED[name]["at_least"], f"{found.right} of {found.of}"
+    assert found.right / found.of >= least_of(name), f"{found.right} of {found.of}"
+    if "missed" in ASKED[name]:
+        assert found.right / found.of < ASKED[name]["at_least"], "it is missed no more: write rates.json anew"
