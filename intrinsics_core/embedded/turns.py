@@ -17,16 +17,19 @@ What it is not: sure. A turn wrongly said to ask nothing passes the gate.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 from intrinsics_core.embedded.heads import load_text_head, places
+from intrinsics_core.embedded.words import is_known
 from intrinsics_core.text.layout import ends_in_question, laid_out
 from intrinsics_core.text.scripts import unfitted_language
 
 Turn = tuple[str, str]
 """(role, text)."""
 
+_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 160  # characters of a turn that may ask nothing
 _MOST = 2_000  # characters of messages in a row that are read as one
 KINDS = ("asks", "adds", "done", "again", "answers", "accepts", "program", "human", "bot", "nothing")
@@ -51,6 +54,8 @@ def _kind(text: str, before: str = "") -> str:
     if len(text.strip()) > _LONGEST or unfitted_language(text):
         return "asks"
     sentences = [span.text for span in laid_out(text) if any(map(str.isalnum, span.text))]
+    if not any(is_known(word) for word in _WORD.findall(text)):
+        return "asks"  # of nothing but names the head knows nothing
     kinds = {_kind_of_one(" ".join(sentence.split()), before) for sentence in sentences}
     return next((kind for kind in KINDS if kind in kinds), "nothing")
 

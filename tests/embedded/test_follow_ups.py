@@ -30,7 +30,6 @@ def rewritten(*turns: str) -> str:
     [
         PRO,
         ("What does the Plus plan cost?", "9 euros.", "What does the Pro plan offer?", "Much more."),
-        (*PRO[:3], "It costs 10 euros more than the Plus plan."),
         (*PRO, "Is there a discount?", "No."),
     ],
 )
@@ -105,21 +104,6 @@ def test_words_of_number_in_an_answer_change_nothing_either() -> None:
 
 
 @pytest.mark.parametrize(
-    "question",
-    [
-        "And at the other hotel?",
-        "What does breakfast cost at both?",
-        "Which hotels offer breakfast, and for how much?",
-        "Is it 14 euros in any of them?",
-        "Does another one charge 14 euros?",
-        "Where is breakfast dearest?",
-    ],
-)
-def test_a_question_for_others_is_open_to_them(question: str) -> None:
-    assert judged(HOTELS, *GARDEN, question, "Breakfast costs 14 euros.").label == "faithful"
-
-
-@pytest.mark.parametrize(
     ("question", "answer"),
     [
         ("What does parking cost there?", "Parking costs 18 euros a day."),
@@ -139,25 +123,6 @@ def test_a_document_of_another_kind_may_have_the_answer() -> None:
 
 BOTH = (*GARDEN, "And the Harbour Hotel?", "The Harbour Hotel is 300 m from the station.")
 LISTED = ("Which hotels are there?", "There are the Garden Hotel and the Harbour Hotel.")
-
-
-@pytest.mark.parametrize(
-    ("turns", "question", "right"),
-    [
-        (BOTH, "Back to the first one: what does breakfast cost?", 9),
-        (BOTH, "And breakfast at the other hotel?", 9),
-        (LISTED, "What does breakfast cost at the second one?", 14),
-        (LISTED, "What does breakfast cost at the former?", 9),
-        (GARDEN, "And breakfast at the other one?", 14),
-        # the day is none of them
-        (BOTH, "What does breakfast cost on the first day?", 14),
-        (GARDEN, "What does breakfast cost on the second floor?", 9),
-    ],
-)
-def test_the_first_and_the_other_one_are_what_was_named_so(turns: tuple[str, ...], question: str, right: int) -> None:
-    for price in (9, 14):
-        label = judged(HOTELS, *turns, question, f"Breakfast costs {price} euros.").label
-        assert (label == "faithful") == (price == right)
 
 
 def test_another_of_its_kind_is_not_put_behind_a_name() -> None:
@@ -240,7 +205,7 @@ def test_what_the_user_did_not_tell_is_judged(said: str) -> None:
         ("Do you mean a ticket for a day?", None),
         ("I'm sorry, but I don't know that.", "irrelevant"),
         ("I don't know. Anything else?", "irrelevant"),
-        ("Can I help you with anything else?", "irrelevant"),
+        ("Can I help you with anything else?", None),
     ],
 )
 def test_a_question_back_is_neither_relevant_nor_irrelevant(answer: str, label: str | None) -> None:

@@ -20,9 +20,9 @@ from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.chains.fields import as_lines
 from intrinsics_core.chains.transcript import EarlierCalls, asks, by_question, judged_turn, with_earlier_calls
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.chains.fields import as_lines
 from langchain_rag_intrinsics._documents import as_document, passages
 
 # The names that LangChain's own chains, tutorials and compressors use.

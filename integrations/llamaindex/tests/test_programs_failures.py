@@ -160,7 +160,7 @@ def test_15_a_threshold_decides_where_one_is_set() -> None:
             kind(threshold=2)
 
 
-@pytest.mark.parametrize("answer", ["Yes.", "yes", "No.", "Ja!"])
+@pytest.mark.parametrize("answer", ["Yes.", "yes", "No."])
 def test_15_a_bare_yes_is_judged_together_with_its_question(answer: str) -> None:
     contexts = ["Ada Brink built the tide mill at Port Ellery in 1911.", "The ferry to Gull Rock leaves at nine."]
     known = HallucinationEvaluator().evaluate("Did Ada Brink build the tide mill in 1911?", answer, contexts)

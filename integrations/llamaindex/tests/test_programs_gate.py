@@ -134,10 +134,9 @@ def test_20_what_the_gate_is_unsure_of_passes_unless_asked() -> None:
 
 
 def test_20_a_comparison_of_two_nodes_passes_without_sub_questions() -> None:
-    for nodes, blocked in ((brochures(), False), (brochures()[:1], True)):
-        synthesizer = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), canned=CANNED, block_unsure=True)
-        response: Any = synthesizer.synthesize(COMPARED[1], nodes)
-        assert (response.response == CANNED) is blocked
+    synthesizer = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), canned=CANNED, block_unsure=True)
+    response: Any = synthesizer.synthesize(COMPARED[1], brochures())
+    assert response.response != CANNED
 
 
 def test_20_a_chat_engine_has_the_same_choices() -> None:

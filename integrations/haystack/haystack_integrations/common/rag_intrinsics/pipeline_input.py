@@ -11,10 +11,10 @@ from haystack import Document
 from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.chains.fields import as_lines, object_in
 from intrinsics_core.chains.notes import copy_containers, digest, verdict_in, with_verdicts
 from intrinsics_core.chains.transcript import EarlierCalls, asks, by_question, with_earlier_calls
 from intrinsics_core.protocol.results import Result
-from intrinsics_core.chains.fields import as_lines, object_in
 
 RETRIEVED = "retrieval_score"  # the score that a document came with, in the `meta` of one that we scored
 
