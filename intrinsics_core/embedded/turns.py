@@ -30,6 +30,7 @@ Turn = tuple[str, str]
 """(role, text)."""
 
 _WORD = re.compile(r"[^\W\d_]+")
+_FEW = 2  # words of a turn that may be a greeting in any language
 _LONGEST = 160  # characters of a turn that may ask nothing
 _MOST = 2_000  # characters of messages in a row that are read as one
 KINDS = ("asks", "adds", "done", "again", "answers", "accepts", "program", "human", "bot", "nothing")
@@ -54,7 +55,8 @@ def _kind(text: str, before: str = "") -> str:
     if len(text.strip()) > _LONGEST or unfitted_language(text):
         return "asks"
     sentences = [span.text for span in laid_out(text) if any(map(str.isalnum, span.text))]
-    if not any(is_known(word) for word in _WORD.findall(text)):
+    words = _WORD.findall(text)
+    if len(words) > _FEW and not any(map(is_known, words)):
         return "asks"  # of nothing but names the head knows nothing
     kinds = {_kind_of_one(" ".join(sentence.split()), before) for sentence in sentences}
     return next((kind for kind in KINDS if kind in kinds), "nothing")

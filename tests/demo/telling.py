@@ -95,7 +95,7 @@ class TellingTests:
             assert {d.id for d in t.kept} <= (fit or {r.document_id for r in t.ranking.ranking[:KEPT]})
 
     def test_own_questions_and_what_nothing_was_found_for(self) -> None:
-        (nothing,) = ask(type(self).play, Question("xyzzy plugh qwfp"))
+        (nothing,) = ask(type(self).play, Question("Which planet has the most moons?"))
         assert nothing.blocked and nothing.answer == story().refusal
         (own,) = ask(type(self).play, Question("How many pupils does the island school have?"))
         assert "twenty-three pupils" in own.answer and not own.flagged
