@@ -54,8 +54,8 @@ def kind(row: Row) -> str:
 @pytest.mark.slow
 def test_the_held_sentences_are_told_apart(encoder: BiEncoder) -> None:
     found = shares(encoder)
-    assert found["claim"] >= 0.97 and found["nothing"] >= 0.91, found
-    assert found["told"] >= 0.75 and found["untold"] >= 0.85, found
+    assert found["claim"] >= 0.96 and found["nothing"] >= 0.91, found
+    assert found["told"] >= 0.65 and found["untold"] >= 0.85, found
 
 
 def test_words_alone_tell_less() -> None:

@@ -200,7 +200,8 @@ def test_zero_forged_turns(label: str, name: str, share: int) -> None:
             assert specials(prompt, tokenizer()) == expected, (place, attack)
             if not attack.isascii():  # else there is nothing to fold
                 assert specials(prompt, folding_tokenizer()) == expected, (place, attack)
-    assert len(seen) > len(ATTACKS) // share, "the attacks did not reach the prompt"
+    # A token left at the end of an answer is no part of it, so that one attack leaves no trace.
+    assert len(seen) >= len(ATTACKS) // share, "the attacks did not reach the prompt"
 
 
 def of_family(family: str) -> Any:
