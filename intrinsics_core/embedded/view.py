@@ -37,12 +37,14 @@ def read_answer(sentences: Sequence[str], documents: Sequence[str] = (), names: 
         names: their ids, titles and addresses, which may be cited.
     """
     said = _without_signature(in_words(cleaned_answer(unmarked(sentences, documents, names), is_known)))
-    written = frozenset[str]().union(*map(keys_of, documents))
+    written: frozenset[str] | None = None  # the keys of the documents, made where a heading asks for them
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
         following = next(filter(None, said[i + 1 :]), "")
         name = _named(text, following)
         if name:
+            if written is None:
+                written = frozenset[str]().union(*map(keys_of, documents))
             above = name if len(name.split()) <= _SHORT and keys_of(name) and keys_of(name) <= written else ""
             level = heading_level(text)
             found.append(f"{'#' * level} {name}" if 0 < level < BOLD else f"**{name}**")

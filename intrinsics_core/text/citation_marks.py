@@ -122,11 +122,10 @@ def _named(names: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _without_numbers(text: str, documents: Sequence[str]) -> str:
-    indexed = {found[0] for each in documents for found in _INDEXED.finditer(each)}
-
     def blank(found: re.Match[str]) -> str:
         numbers = [int(number) for number in _NUMBER.findall(found["mark"] or "")]
-        is_index = found.start() > 0 and f"{text[found.start() - 1]}{found[0]}" in indexed
+        index = f"{text[found.start() - 1 : found.start()]}{found[0]}"
+        is_index = _INDEXED.fullmatch(index) is not None and any(index in each for each in documents)
         return _blank(found) if numbers and max(numbers) <= len(documents) and not is_index else found[0]
 
     return _NUMBERED.sub(blank, text)

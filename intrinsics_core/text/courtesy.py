@@ -22,11 +22,6 @@ HEARD = "ok|okay|alright|oh|ah|um|hm|hmm|hmmm"
 BEGINS = f"and|but|so|or|also|then|well|{HEARD}"
 """What a turn may begin with before it asks or tells something."""
 
-CLOSING = r"(?:(?:kind|best|warm)\s(?:regards|wishes)|regards|sincerely|yours\s(?:truly|sincerely))"
-"""How a letter is closed."""
-SIGNS = "best|cheers|thanks|yours"
-"""How it is closed, too, if a comma stands behind: "Best," may be the beginning of a sentence."""
-
 
 def one_word(*lists: str) -> frozenset[str]:
     """The words of lists of single words; of an entry of several words the first ("thank" of "thank you")."""

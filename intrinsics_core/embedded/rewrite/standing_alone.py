@@ -19,7 +19,6 @@ from intrinsics_core.protocol.task import Task
 
 AS_SPOKEN = "as spoken"
 """The option of a task whose question was made to stand alone: the task as it was (`standing_alone`)."""
-_SAID = 400  # characters of an earlier turn of the user's that an answer may say back
 
 
 def question_by_rules(task: Task) -> str:
@@ -39,11 +38,6 @@ def turns_of(task: Task) -> tuple[Turn, ...]:
 def earlier_turns(task: Task) -> list[str]:
     """The turns before the last user turn, the newest first."""
     return [text for _, text in reversed(turns_of(task)[:-1])]
-
-
-def told_earlier(task: Task) -> str:
-    """What the user said before the last turn, in turns that are no pasted texts."""
-    return "\n".join(text for role, text in turns_of(task)[:-1] if role == "user" and len(text) <= _SAID)
 
 
 def turns_cut(task: Task) -> int:
