@@ -1,7 +1,7 @@
 """What people say beside what they tell or ask: greetings, thanks, agreement, and words that only begin.
 
 Each list is the alternatives of a pattern, in lower case. A rule takes the lists that it needs and names beside them
-what else it takes. `one_word` gives a list as a set, for rules that look at single words.
+what else it takes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,3 @@ SADLY = "unfortunately|sadly|sorry|fortunately|luckily"
 HEARD = "ok|okay|alright|oh|ah|um|hm|hmm|hmmm"
 BEGINS = f"and|but|so|or|also|then|well|{HEARD}"
 """What a turn may begin with before it asks or tells something."""
-
-
-def one_word(*lists: str) -> frozenset[str]:
-    """The words of lists of single words; of an entry of several words the first ("thank" of "thank you")."""
-    return frozenset(entry.split(r"\s")[0] for each in lists for entry in each.split("|"))
