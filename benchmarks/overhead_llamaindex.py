@@ -17,7 +17,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptMixin
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
@@ -72,7 +72,7 @@ def main() -> None:
     query, few = QueryBundle(QUESTION), nodes[:5]
     response = Response("Ada Brink.", source_nodes=few)
     rerank, nothing = IntrinsicsRerank(runtime=runtime), NoOpPostprocessor()
-    evaluator, no_evaluator = AnswerabilityEvaluator(runtime=runtime), NoOpEvaluator()
+    evaluator, no_evaluator = IntrinsicEvaluator("answerability", runtime=runtime), NoOpEvaluator()
     inner = NoOpSynthesizer(llm=MockLLM())
     gate = GroundedSynthesizer(inner, runtime=runtime, citations=False, hallucination=False)
 

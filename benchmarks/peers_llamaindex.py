@@ -17,7 +17,7 @@ from llama_index.core.evaluation import FaithfulnessEvaluator
 from llama_index.core.llms import ChatMessage, ChatResponse, CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.postprocessor import LLMRerank
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 
 QUESTION, ANSWER = "Who built the mill?", "Ada Brink built the mill in 1911."
@@ -145,16 +145,16 @@ def said(holds: bool) -> str:
 
 def evaluating() -> None:
     print("\nOne response of one sentence, and a reply with a fault; the verdict:\n")
-    print("| the reply's fault | FaithfulnessEvaluator | HallucinationEvaluator |\n|---|---|---|")
+    print("| the reply's fault | FaithfulnessEvaluator | IntrinsicEvaluator |\n|---|---|---|")
     response = Response(ANSWER, source_nodes=nodes(2))
     for fault, (peer_says, ours_says) in VERDICTS.items():
         peer = FaithfulnessEvaluator(llm=Replies(says=lambda _, t=peer_says: t))
-        ours = HallucinationEvaluator(runtime=Replies(says=lambda _, t=ours_says: t))
+        ours = IntrinsicEvaluator("hallucination-detection", runtime=Replies(says=lambda _, t=ours_says: t))
         cells = [outcome(lambda e=e: verdict(e, response)) for e in (peer, ours)]
         print(f"| {fault} | {cells[0]} | {cells[1]} |")
     nothing = Response(ANSWER, source_nodes=[])
     peer = FaithfulnessEvaluator(llm=Replies(says=lambda _: "YES"))
-    ours = HallucinationEvaluator(runtime=Replies(says=lambda _: SENTENCES))
+    ours = IntrinsicEvaluator("hallucination-detection", runtime=Replies(says=lambda _: SENTENCES))
     print(f"| no nodes | {outcome(lambda: verdict(peer, nothing))} | {outcome(lambda: verdict(ours, nothing))} |")
 
 

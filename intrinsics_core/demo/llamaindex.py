@@ -13,7 +13,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator, FactCheckEvaluator, UncertaintyEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
@@ -73,13 +73,13 @@ class Engine:
         self.retriever = searching(nodes_of(documents))
         self.rerank = IntrinsicsRerank(runtime=runtime)
         self.filter = ContextRelevancePostprocessor(runtime=runtime, metadata_mode=JUDGED)
-        self.gate = AnswerabilityEvaluator(runtime=runtime, metadata_mode=JUDGED, on_error="raise")
+        self.gate = IntrinsicEvaluator("answerability", runtime=runtime, metadata_mode=JUDGED, on_error="raise")
         # The gate is a part of its own here: it sees the best passages, and the answer rests on the relevant ones.
         self.synthesizer = GroundedSynthesizer(
             answerer(runtime), answerability=False, metadata_mode=JUDGED, runtime=runtime
         )
-        self.certainty = UncertaintyEvaluator(runtime=runtime, metadata_mode=JUDGED)
-        self.fact_check = FactCheckEvaluator(runtime=runtime, metadata_mode=JUDGED)
+        self.certainty = IntrinsicEvaluator("uncertainty", runtime=runtime, metadata_mode=JUDGED)
+        self.fact_check = IntrinsicEvaluator("fact-check", runtime=runtime, metadata_mode=JUDGED)
 
     def ask(self, question: str, history: Sequence[ChatMessage] = (), invented: str = "") -> Steps:
         """All that was found on the way and, last, the answer."""

@@ -7,7 +7,7 @@ something is missing, an instruction broken, a text hard to read) it does not ra
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, get_args
@@ -74,7 +74,7 @@ def evaluate(
     messages: Messages,
     documents: Documents = (),
     *,
-    metrics: str | Iterable[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     style: Style = "own",
     on_error: OnError = "raise",
     date: str | None = None,
@@ -125,7 +125,7 @@ def evaluate(
     return call("evaluate", messages, documents, date=date, program=program, on_error=on_error, options=options)
 
 
-def _checked(metrics: str | Iterable[str] | None) -> tuple[Metric, ...] | None:
+def _checked(metrics: str | Sequence[str] | None) -> tuple[Metric, ...] | None:
     if metrics is None:
         return None
     given = metrics.split(",") if isinstance(metrics, str) else metrics

@@ -10,7 +10,7 @@ import pytest
 from intrinsics_core import InvalidInput, UnsupportedIntrinsic, adapter, as_runtime, audit, evaluate, fact_check, run
 from intrinsics_core.bench import table
 from intrinsics_core.intrinsics.audit import audit_of
-from intrinsics_core.intrinsics.options import from_texts, record_of
+from intrinsics_core.intrinsics.options import from_json, from_texts, record_of
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles.io_yaml import parse
 from intrinsics_core.protocol.profile import Format, Profile
@@ -117,6 +117,11 @@ def test_names_of_intrinsics_tables_and_options() -> None:
     with pytest.raises(InvalidInput) as told:
         from_texts(record_of("fact-check"), ["combin=min"], called="--option")
     assert said(told) == "combine"
+
+
+def test_a_list_of_names_in_json_is_checked_and_kept() -> None:
+    given = {"metrics": ["faithfulness", "coherence"]}
+    assert from_json(record_of("evaluate"), given, called="options") == given
 
 
 def test_an_adapter_is_asked_by_either_spelling() -> None:

@@ -5,20 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from llama_index.evaluation.rag_intrinsics import (
-    AnswerabilityEvaluator,
-    AnswerRelevanceEvaluator,
-    FactCheckEvaluator,
-    HallucinationEvaluator,
-    RatedEvaluator,
-    UncertaintyEvaluator,
-)
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
@@ -28,20 +21,16 @@ from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, 
 from intrinsics_core.protocol.query_form import embedding_query
 from tests.contract.suite import shown
 
+EVALUATED = ("answerability", "uncertainty", "hallucination-detection", "fact-check", "answer-relevance", "evaluate")
 COMPONENTS: dict[str, Any] = {
     "query-rewrite": QueryRewriteTransform,
     "query-expansion": QueryExpansionTransform,
     "context-relevance": ContextRelevancePostprocessor,
-    "answerability": AnswerabilityEvaluator,
     "reranking": IntrinsicsRerank,
-    "uncertainty": UncertaintyEvaluator,
-    "hallucination-detection": HallucinationEvaluator,
     "citations": ResponseAnnotator,
     "audit": ResponseAnnotator,
     "revise": ResponseReviser,
-    "fact-check": FactCheckEvaluator,
-    "answer-relevance": AnswerRelevanceEvaluator,
-    "evaluate": RatedEvaluator,
+    **{name: partial(IntrinsicEvaluator, name) for name in EVALUATED},
 }
 
 
@@ -114,8 +103,10 @@ class LlamaIndexAdapter:
         return component.to_dict()
 
     def load(self, dumped: Any) -> Any:
-        (kind,) = {c for c in COMPONENTS.values() if c.class_name() == dumped["class_name"]}
-        return kind.from_dict(dumped)
+        kinds = {
+            kind.class_name(): kind for kind in (*COMPONENTS.values(), IntrinsicEvaluator) if isinstance(kind, type)
+        }
+        return kinds[dumped["class_name"]].from_dict(dumped)
 
     def renderings(self, component: Any) -> Iterable[str]:
         yield repr(component)

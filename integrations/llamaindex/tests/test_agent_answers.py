@@ -9,7 +9,7 @@ import pytest
 from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import ChatMessage
-from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser, cited
 
 from integrations.llamaindex.tests.test_programs_answers import (
@@ -46,7 +46,7 @@ def test_the_report_of_an_action_is_no_claim(asynchronous: bool) -> None:
     assert found() == found(called("send_email", "refused", failed=True)) == ["unfaithful"]
     output = agent_output(said, None, sent)
     assert ResponseReviser().revise(asked, output).response.content == said.content
-    evaluator = HallucinationEvaluator()
+    evaluator = IntrinsicEvaluator("hallucination-detection")
     evaluating = evaluator.aevaluate_response if asynchronous else evaluator.evaluate_response
     result: Any = evaluating(asked, output)  # type: ignore[arg-type]
     evaluation = asyncio.run(result) if asynchronous else result

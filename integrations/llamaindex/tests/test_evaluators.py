@@ -9,13 +9,8 @@ import pytest
 from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BatchEvalRunner, EvaluationResult
 from llama_index.core.llms import ChatMessage
-from llama_index.evaluation.rag_intrinsics import (
-    AnswerabilityEvaluator,
-    ContextRelevanceEvaluator,
-    FactCheckEvaluator,
-    HallucinationEvaluator,
-    UncertaintyEvaluator,
-)
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
+from llama_index.evaluation.rag_intrinsics.evaluator import _faithfulness
 
 from integrations.llamaindex.tests.llms import FAITHFUL, INVENTED, QUESTION, Traced, judging, nodes, texts
 from intrinsics_core import InvalidInput, RuntimeUnavailable, context_relevance, run
@@ -23,13 +18,7 @@ from intrinsics_core.protocol.results import HallucinationDetection, SentenceVer
 from tests.contract.scripts import no_judge
 
 CONTEXTS = [node.text for node in texts()]
-ALL = [
-    AnswerabilityEvaluator,
-    ContextRelevanceEvaluator,
-    FactCheckEvaluator,
-    HallucinationEvaluator,
-    UncertaintyEvaluator,
-]
+ALL = ["answerability", "context-relevance", "fact-check", "hallucination-detection", "uncertainty"]
 
 
 def evaluated(evaluator: Any, asynchronous: bool, **given: Any) -> Any:
@@ -38,7 +27,7 @@ def evaluated(evaluator: Any, asynchronous: bool, **given: Any) -> Any:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_hallucination(asynchronous: bool) -> None:
-    evaluator = HallucinationEvaluator(runtime=judging())
+    evaluator = IntrinsicEvaluator("hallucination-detection", runtime=judging())
     good = evaluated(evaluator, asynchronous, query=QUESTION, response=FAITHFUL, contexts=CONTEXTS)
     assert (good.passing, good.feedback, good.invalid_result) == (True, "faithful", False)
     assert (good.query, good.response, good.contexts) == (QUESTION, FAITHFUL, CONTEXTS)
@@ -57,13 +46,12 @@ def test_one_flagged_sentence_fails_a_response_that_is_faithful_on_the_whole() -
             SentenceVerdict(begin=3, end=5, text="B.", label="unfaithful", score=0.1),
         ),
     )
-    found = HallucinationEvaluator()._score(whole)
-    assert (found.passing, found.score, found.feedback) == (False, 0.8, "faithful\nunfaithful: B.")
+    assert _faithfulness(whole) == (False, 0.8, "faithful\nunfaithful: B.")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_answerability(asynchronous: bool) -> None:
-    evaluator = AnswerabilityEvaluator(runtime=judging())
+    evaluator = IntrinsicEvaluator("answerability", runtime=judging())
     assert evaluated(evaluator, asynchronous, query=QUESTION, contexts=CONTEXTS).passing
     other = evaluated(evaluator, asynchronous, query="How many zebras does the circus own?", contexts=CONTEXTS)
     assert (other.passing, other.feedback) == (False, "unanswerable")
@@ -72,7 +60,7 @@ def test_answerability(asynchronous: bool) -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_relevance_is_the_cores_and_the_best_context_counts(asynchronous: bool) -> None:
-    evaluator = ContextRelevanceEvaluator(runtime=judging())
+    evaluator = IntrinsicEvaluator("context-relevance", runtime=judging())
     found = evaluated(evaluator, asynchronous, query=QUESTION, contexts=CONTEXTS)
     core = run(context_relevance([{"role": "user", "content": QUESTION}], CONTEXTS), judging())
     assert found.verdict == core.model_dump(mode="json")
@@ -84,34 +72,41 @@ def test_relevance_is_the_cores_and_the_best_context_counts(asynchronous: bool) 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_fact_check_and_its_threshold(asynchronous: bool) -> None:
     given = {"query": QUESTION, "response": FAITHFUL, "contexts": CONTEXTS}
-    found = evaluated(FactCheckEvaluator(runtime=judging(), top_k=1), asynchronous, **given)
+    found = evaluated(IntrinsicEvaluator("fact-check", runtime=judging(), top_k=1), asynchronous, **given)
     assert found.passing and [s["weight"] for s in found.verdict["sources"]] == [0.0, 1.0, 0.0]
     assert found.feedback.startswith("1: supports it with")
-    strict = FactCheckEvaluator(runtime=judging(), top_k=1, threshold=1.0)
+    strict = IntrinsicEvaluator("fact-check", runtime=judging(), top_k=1, threshold=1.0)
     assert evaluated(strict, asynchronous, **{**given, "response": INVENTED}).passing is False
     with pytest.raises(InvalidInput, match="top_p"):
-        evaluated(FactCheckEvaluator(top_p=3.0), asynchronous, **given)
+        IntrinsicEvaluator("fact-check", top_p=3.0)
+    with pytest.raises(InvalidInput, match="did you mean 'threshold'"):
+        IntrinsicEvaluator("fact-check", treshold=0.5)
 
 
 def test_uncertainty_before_and_after_an_answer() -> None:
-    evaluator = UncertaintyEvaluator(runtime=judging())
+    evaluator = IntrinsicEvaluator("uncertainty", runtime=judging())
     after = evaluator.evaluate(query=QUESTION, response=FAITHFUL, contexts=CONTEXTS)
     assert after.passing and after.score == after.verdict["certainty"] == 0.95
     before = evaluator.evaluate(query=QUESTION)
     assert before.contexts == [] and before.score < 0.5 and before.passing is False
 
 
-@pytest.mark.parametrize("kind", ALL)
-def test_evaluate_works_inside_a_running_loop(kind: Any) -> None:
+@pytest.mark.parametrize("intrinsic", ALL)
+def test_evaluate_works_inside_a_running_loop(intrinsic: str) -> None:
     async def main() -> Any:
-        return kind(runtime=judging()).evaluate(query=QUESTION, response=FAITHFUL, contexts=CONTEXTS)
+        return IntrinsicEvaluator(intrinsic, runtime=judging()).evaluate(
+            query=QUESTION, response=FAITHFUL, contexts=CONTEXTS
+        )
 
     assert asyncio.run(main()).score is not None
 
 
-@pytest.mark.parametrize("kind", ALL)
-def test_a_response_is_read_with_the_ids_of_its_nodes(kind: Any) -> None:
-    evaluator, response = kind(runtime=judging()), Response(FAITHFUL, source_nodes=[*nodes(), *nodes()])
+@pytest.mark.parametrize("intrinsic", ALL)
+def test_a_response_is_read_with_the_ids_of_its_nodes(intrinsic: str) -> None:
+    evaluator, response = (
+        IntrinsicEvaluator(intrinsic, runtime=judging()),
+        Response(FAITHFUL, source_nodes=[*nodes(), *nodes()]),
+    )
     found = evaluator.evaluate_response(QUESTION, response)
     again = asyncio.run(evaluator.aevaluate_response(query=QUESTION, response=response))
     assert found == again
@@ -122,7 +117,7 @@ def test_a_response_is_read_with_the_ids_of_its_nodes(kind: Any) -> None:
 
 def test_the_turns_before_count() -> None:
     history = [ChatMessage("Tell me about the mill."), ChatMessage("It is old.", role="assistant")]
-    evaluator = AnswerabilityEvaluator(runtime=judging())
+    evaluator = IntrinsicEvaluator("answerability", runtime=judging())
     alone = evaluator.evaluate(query="Who built it, and when?", contexts=CONTEXTS)
     whole = evaluator.evaluate(query="Who built it, and when?", contexts=CONTEXTS, chat_history=history)
     assert whole.score != alone.score
@@ -130,16 +125,21 @@ def test_the_turns_before_count() -> None:
 
 def test_a_fallback_is_an_invalid_result_with_its_reason() -> None:
     down = no_judge()
-    found = AnswerabilityEvaluator(runtime=down, on_error="closed").evaluate(query=QUESTION, contexts=CONTEXTS)
+    found = IntrinsicEvaluator("answerability", runtime=down, on_error="closed").evaluate(
+        query=QUESTION, contexts=CONTEXTS
+    )
     assert (found.passing, found.score, found.invalid_result) == (None, None, True)
     assert "connection refused" in found.invalid_reason
     with pytest.raises(RuntimeUnavailable):
-        AnswerabilityEvaluator(runtime=down, on_error="raise").evaluate(query=QUESTION, contexts=CONTEXTS)
+        IntrinsicEvaluator("answerability", runtime=down, on_error="raise").evaluate(query=QUESTION, contexts=CONTEXTS)
 
 
 def test_in_a_batch_runner() -> None:
     runner = BatchEvalRunner(
-        {"faithful": HallucinationEvaluator(runtime=judging()), "factual": FactCheckEvaluator(runtime=judging())},
+        {
+            "faithful": IntrinsicEvaluator("hallucination-detection", runtime=judging()),
+            "factual": IntrinsicEvaluator("fact-check", runtime=judging()),
+        },
         workers=4,
     )
     responses = [Response(text, source_nodes=nodes()) for text in (FAITHFUL, INVENTED)]
@@ -151,16 +151,16 @@ def test_in_a_batch_runner() -> None:
 @pytest.mark.parametrize("given", [{}, {"query": QUESTION}, {"query": "", "contexts": CONTEXTS}])
 def test_what_is_missing_is_named(given: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=r"query= is missing|contexts= is missing|messages"):
-        AnswerabilityEvaluator().evaluate(**given)
+        IntrinsicEvaluator("answerability").evaluate(**given)
 
 
 @pytest.mark.parametrize("contexts", ["Ada Brink built the mill.", 3])
 def test_contexts_that_are_no_list_are_refused(contexts: Any) -> None:
     with pytest.raises(InvalidInput, match="contexts is not a list; expected a list of the texts or nodes"):
-        HallucinationEvaluator().evaluate(query=QUESTION, response=FAITHFUL, contexts=contexts)
+        IntrinsicEvaluator("hallucination-detection").evaluate(query=QUESTION, response=FAITHFUL, contexts=contexts)
 
 
 def test_it_is_a_span() -> None:
     with Traced() as traced:
-        AnswerabilityEvaluator(runtime=judging()).evaluate(query=QUESTION, contexts=CONTEXTS)
-    assert "AnswerabilityEvaluator.evaluate" in traced.parents() or "IntrinsicEvaluator.evaluate" in traced.parents()
+        IntrinsicEvaluator("answerability", runtime=judging()).evaluate(query=QUESTION, contexts=CONTEXTS)
+    assert "IntrinsicEvaluator.evaluate" in traced.parents()

@@ -113,6 +113,7 @@ def test_importing_it_is_light() -> None:
 @pytest.mark.parametrize("kind", COMPONENTS.values())
 def test_a_key_is_kept_and_never_dumped(kind: Any) -> None:
     component = kind(runtime=SERVER)
+    kind = type(component)
     assert component.api_key.get_secret_value() == SECRET
     dumped = component.to_dict()
     assert "api_key" not in dumped and "api_key" not in dumped["runtime"]

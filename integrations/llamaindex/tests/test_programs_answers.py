@@ -15,7 +15,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import CitationQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import ToolOutput
-from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser, cited
@@ -85,7 +85,7 @@ def test_22_a_structured_answer_is_read_as_its_fields(kind: str) -> None:
     as_it_was = annotated.structured_response if kind == "agent" else annotated.response
     assert as_it_was == (RIGHT if kind == "object" else RIGHT.model_dump())
     assert cited(annotated, "inline").startswith("builder: Ada Brink[1]\nyear built: 1911[1]")
-    assert HallucinationEvaluator().evaluate_response(ASKED, response(RIGHT)).passing
+    assert IntrinsicEvaluator("hallucination-detection").evaluate_response(ASKED, response(RIGHT)).passing
     with pytest.raises(InvalidInput, match="no text to revise"):
         ResponseReviser().revise(ASKED, response(WRONG))
 

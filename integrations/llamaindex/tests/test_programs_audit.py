@@ -11,7 +11,7 @@ from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.tools import QueryEngineTool, ToolMetadata
-from llama_index.evaluation.rag_intrinsics import AnswerRelevanceEvaluator, RatedEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, ResponseReviser
@@ -223,7 +223,9 @@ def test_what_cannot_be_revised_is_told_or_stays() -> None:
 
 def test_rated_metrics_in_a_batch() -> None:
     names = ("faithfulness", "coherence")
-    runner = BatchEvalRunner({name: RatedEvaluator(metrics=name, runtime=judging()) for name in names}, workers=2)
+    runner = BatchEvalRunner(
+        {name: IntrinsicEvaluator("evaluate", metrics=name, runtime=judging()) for name in names}, workers=2
+    )
     found = runner.evaluate_responses([QUESTION], [Response(FAITHFUL, source_nodes=nodes())])
     for name in names:
         (result,) = found[name]
@@ -233,16 +235,16 @@ def test_rated_metrics_in_a_batch() -> None:
 
 
 def test_what_only_a_language_model_rates_is_not_rated_without_one() -> None:
-    every = RatedEvaluator().evaluate(QUESTION, FAITHFUL, [FAITHFUL])
+    every = IntrinsicEvaluator("evaluate").evaluate(QUESTION, FAITHFUL, [FAITHFUL])
     assert every.passing is True  # by faithfulness
     assert [m["rating"] for m in every.verdict["metrics"]] == ["yes", None, None, None]
     assert "not rated" in every.feedback
-    strict = RatedEvaluator(threshold=1.0).evaluate(QUESTION, FAITHFUL, [FAITHFUL])
+    strict = IntrinsicEvaluator("evaluate", threshold=1.0).evaluate(QUESTION, FAITHFUL, [FAITHFUL])
     assert strict.passing is False and strict.score == every.score
 
 
 def test_relevance_to_the_question_counts_the_conversation() -> None:
-    evaluator = AnswerRelevanceEvaluator()
+    evaluator = IntrinsicEvaluator("answer-relevance")
     assert evaluator.evaluate(QUESTION, FAITHFUL).passing
     assert not evaluator.evaluate(QUESTION, INVENTED).passing
     empty = evaluator.evaluate(QUESTION, "", chat_history=[ChatMessage("Hello.")])

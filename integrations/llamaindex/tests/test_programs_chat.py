@@ -17,7 +17,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import RetrieverQueryEngine, SubQuestionQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata
-from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator, HallucinationEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
 from pydantic import BaseModel
@@ -220,7 +220,7 @@ def test_12_an_agent_with_sources(kind: str) -> None:
     found = annotated.response.additional_kwargs["rag_intrinsics"]
     assert found["hallucination-detection"]["label"] == "faithful"
     assert found["citations"]["citations"][0]["document_id"] == "mill"
-    assert HallucinationEvaluator().evaluate_response(QUESTION, annotated).passing  # type: ignore[arg-type]
+    assert IntrinsicEvaluator("hallucination-detection").evaluate_response(QUESTION, annotated).passing  # type: ignore[arg-type]
 
 
 def test_12_an_agent_without_sources_is_judged_by_nothing() -> None:
@@ -264,7 +264,7 @@ def test_12_a_refusal_where_the_answer_would_be_an_object(how: str, asynchronous
     assert refused.response is None and refused.builder is None
     assert str(refused) == str(refused.get_response()) == "Not in the archive."
     assert refused.metadata["rag_intrinsics"]["answerability"]["label"] == "unanswerable"
-    judged = HallucinationEvaluator().evaluate_response(OFF_TOPIC, refused)
+    judged = IntrinsicEvaluator("hallucination-detection").evaluate_response(OFF_TOPIC, refused)
     assert judged.passing is None and not judged.invalid_result
 
 
@@ -319,7 +319,7 @@ def test_13_a_canned_answer_that_is_awaited() -> None:
 
 
 def test_13_a_runtime_by_its_name() -> None:
-    assert AnswerabilityEvaluator(runtime="embedded").evaluate(QUESTION, contexts=[FAITHFUL]).passing
+    assert IntrinsicEvaluator("answerability", runtime="embedded").evaluate(QUESTION, contexts=[FAITHFUL]).passing
     with pytest.raises(InvalidInput, match="LlamaIndex does not resolve") as caught:
         IntrinsicsRerank(runtime="openai:gpt-4o-mini").postprocess_nodes(nodes(), query_str=QUESTION)
     assert "OpenAI(model=" in str(caught.value)

@@ -10,12 +10,7 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.evaluation.rag_intrinsics import (
-    AnswerabilityEvaluator,
-    ContextRelevanceEvaluator,
-    FactCheckEvaluator,
-    HallucinationEvaluator,
-)
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import LLMRuntime
@@ -111,7 +106,7 @@ def test_9_the_gate_has_one_vocabulary(on_error: str, answered: bool | None) -> 
         lambda how: IntrinsicsRerank(on_error=how),
         lambda how: ContextRelevancePostprocessor(on_error=how),
         lambda how: QueryRewriteTransform(on_error=how),
-        lambda how: HallucinationEvaluator(on_error=how),
+        lambda how: IntrinsicEvaluator("hallucination-detection", on_error=how),
         lambda how: ResponseAnnotator(on_error=how),
         lambda how: GroundedSynthesizer(Says(""), on_error=how),
         lambda how: GroundedSynthesizer(Says(""), on_judging_error=how),
@@ -124,11 +119,9 @@ def test_9_a_wrong_choice_is_told_when_it_is_made(build: Any) -> None:
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-@pytest.mark.parametrize(
-    "kind", [AnswerabilityEvaluator, ContextRelevanceEvaluator, FactCheckEvaluator, HallucinationEvaluator]
-)
-def test_9_15_an_outage_is_no_pass(kind: Any, asynchronous: bool) -> None:
-    evaluator, response = kind(runtime=down()), Response(FAITHFUL, source_nodes=nodes())
+@pytest.mark.parametrize("intrinsic", ["answerability", "context-relevance", "fact-check", "hallucination-detection"])
+def test_9_15_an_outage_is_no_pass(intrinsic: str, asynchronous: bool) -> None:
+    evaluator, response = IntrinsicEvaluator(intrinsic, runtime=down()), Response(FAITHFUL, source_nodes=nodes())
     if asynchronous:
         found = asyncio.run(evaluator.aevaluate_response(QUESTION, response))
     else:
@@ -144,7 +137,9 @@ def test_9_15_one_outage_does_not_cost_the_run() -> None:
         asked.append(request)
         return RuntimeUnavailable("connection refused") if len(asked) == 2 else judge(request)
 
-    runner = BatchEvalRunner({"faithful": HallucinationEvaluator(runtime=Scripted(script))}, workers=1)
+    runner = BatchEvalRunner(
+        {"faithful": IntrinsicEvaluator("hallucination-detection", runtime=Scripted(script))}, workers=1
+    )
     found = runner.evaluate_responses([QUESTION] * 3, [Response(FAITHFUL, source_nodes=nodes())] * 3)["faithful"]
     assert sorted((r.passing, r.invalid_result) for r in found if r.passing) == [(True, False), (True, False)]
     assert len(asked) == 3 and [r.passing for r in found if r.invalid_result] == [None]
@@ -152,19 +147,24 @@ def test_9_15_one_outage_does_not_cost_the_run() -> None:
 
 def test_15_a_threshold_decides_where_one_is_set() -> None:
     given: dict[str, Any] = {"query": QUESTION, "response": FAITHFUL, "contexts": [nodes()[1].get_content()]}
-    for kind in (AnswerabilityEvaluator, ContextRelevanceEvaluator, FactCheckEvaluator, HallucinationEvaluator):
-        score = kind().evaluate(**given).score
-        assert kind(threshold=score).evaluate(**given).passing is True
-        assert kind(threshold=min(1.0, score + 0.01)).evaluate(**given).passing is False
+    for intrinsic in ("answerability", "context-relevance", "fact-check", "hallucination-detection"):
+        score = IntrinsicEvaluator(intrinsic).evaluate(**given).score
+        assert IntrinsicEvaluator(intrinsic, threshold=score).evaluate(**given).passing is True
+        more = min(1.0, (score or 0) + 0.01)
+        assert IntrinsicEvaluator(intrinsic, threshold=more).evaluate(**given).passing is False
         with pytest.raises(ValueError, match="threshold"):
-            kind(threshold=2)
+            IntrinsicEvaluator(intrinsic, threshold=2)
 
 
 @pytest.mark.parametrize("answer", ["Yes.", "yes", "No."])
 def test_15_a_bare_yes_is_judged_together_with_its_question(answer: str) -> None:
     contexts = ["Ada Brink built the tide mill at Port Ellery in 1911.", "The ferry to Gull Rock leaves at nine."]
-    known = HallucinationEvaluator().evaluate("Did Ada Brink build the tide mill in 1911?", answer, contexts)
-    invented = HallucinationEvaluator().evaluate("Does the zeppelin fly to Paris?", answer, contexts)
+    known = IntrinsicEvaluator("hallucination-detection").evaluate(
+        "Did Ada Brink build the tide mill in 1911?", answer, contexts
+    )
+    invented = IntrinsicEvaluator("hallucination-detection").evaluate(
+        "Does the zeppelin fly to Paris?", answer, contexts
+    )
     assert known.passing is (answer != "No.")  # the documents say yes
     assert not invented.passing and known.score is not None and invented.score is not None
     # what the documents deny is worse than what they do not know of
@@ -180,7 +180,7 @@ def test_15_a_language_model_tells_yes_from_no() -> None:
         said = "unfaithful" if asked and wrong else "faithful"
         return {"sentences": [{"id": "r0", "reason": "Ada Brink built it.", "faithfulness": said}]}
 
-    evaluator = HallucinationEvaluator(runtime=JudgeLLM(reply=reply))
+    evaluator = IntrinsicEvaluator("hallucination-detection", runtime=JudgeLLM(reply=reply))
     asked, contexts = "Did Ada Brink build the mill?", ["Ada Brink built the mill."]
     assert evaluator.evaluate(asked, "Yes.", contexts).passing is True
     assert evaluator.evaluate(asked, "No.", contexts).passing is False
@@ -189,7 +189,7 @@ def test_15_a_language_model_tells_yes_from_no() -> None:
 def test_8_a_draft_in_thoughts_is_not_the_verdict() -> None:
     draft = '<think>first idea: {"answerability": "unanswerable", "confidence": 0.9}</think>'
     llm = JudgeLLM(reply=lambda messages, options: draft + '{"answerability": "answerable", "confidence": "80%"}')
-    found = AnswerabilityEvaluator(runtime=LLMRuntime(llm)).evaluate(QUESTION, contexts=[FAITHFUL])
+    found = IntrinsicEvaluator("answerability", runtime=LLMRuntime(llm)).evaluate(QUESTION, contexts=[FAITHFUL])
     assert found.passing is True and found.score == pytest.approx(0.8)
 
 

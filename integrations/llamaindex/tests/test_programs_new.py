@@ -16,7 +16,7 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.core.workflow import Context, Event, StartEvent, StopEvent, Workflow, step
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
@@ -117,7 +117,7 @@ class Corrective(Workflow):
         self.rewrite, self.grade, self.gate = (
             QueryRewriteTransform(),
             ContextRelevancePostprocessor(),
-            AnswerabilityEvaluator(),
+            IntrinsicEvaluator("answerability"),
         )
 
     @step
@@ -162,7 +162,7 @@ def test_17_traces_hold_no_spans_of_private_helpers() -> None:
         IntrinsicsRerank(runtime=judging()).postprocess_nodes(nodes(), query_str=QUESTION)
         QueryRewriteTransform(runtime=judging()).run(QUESTION)
         asyncio.run(QueryExpansionTransform().arun(QUESTION))
-        AnswerabilityEvaluator(runtime=judging()).evaluate(QUESTION, contexts=[FAITHFUL])
+        IntrinsicEvaluator("answerability", runtime=judging()).evaluate(QUESTION, contexts=[FAITHFUL])
     names = {span.id_.rsplit("-", 5)[0] for span in traced.spans.completed_spans}
     assert not [name for name in names if name.split(".")[-1] in ("_ask", "_tell", "_rows", "_score")]
     assert "IntrinsicsRerank._postprocess_nodes" in names

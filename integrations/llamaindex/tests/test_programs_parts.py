@@ -14,7 +14,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine, TransformQueryEn
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.core.tools import RetrieverTool, ToolMetadata
-from llama_index.evaluation.rag_intrinsics import AnswerRelevanceEvaluator, HallucinationEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
@@ -153,12 +153,12 @@ def test_19_a_response_whose_citing_failed_says_why() -> None:
 
 def test_19_what_is_missing_has_the_name_that_the_user_gives_it() -> None:
     with pytest.raises(InvalidInput, match="response= is missing"):
-        HallucinationEvaluator().evaluate(ASKED, contexts=[SAID])
+        IntrinsicEvaluator("hallucination-detection").evaluate(ASKED, contexts=[SAID])
     with pytest.raises(InvalidInput, match="query= is missing"):
-        AnswerRelevanceEvaluator().evaluate(response=SAID)
+        IntrinsicEvaluator("answer-relevance").evaluate(response=SAID)
     with pytest.raises(InvalidInput, match="contexts= is missing"):
-        HallucinationEvaluator().evaluate(ASKED, SAID)
+        IntrinsicEvaluator("hallucination-detection").evaluate(ASKED, SAID)
     with pytest.raises(InvalidInput, match="response= is missing"):
-        HallucinationEvaluator().evaluate_response(ASKED)
+        IntrinsicEvaluator("hallucination-detection").evaluate_response(ASKED)
     with pytest.raises(InvalidInput, match="query_str= or query_bundle= is missing"):
         IntrinsicsRerank().postprocess_nodes([NodeWithScore(node=NODES[0])])

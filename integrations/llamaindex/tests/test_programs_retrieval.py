@@ -17,13 +17,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-from llama_index.evaluation.rag_intrinsics import (
-    AnswerabilityEvaluator,
-    ContextRelevanceEvaluator,
-    FactCheckEvaluator,
-    HallucinationEvaluator,
-    UncertaintyEvaluator,
-)
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
 
@@ -56,16 +50,8 @@ def test_1_an_off_topic_question_through_filter_and_gate(asynchronous: bool) -> 
 
 
 def test_1_a_batch_of_evaluations_with_an_empty_retrieval_and_an_empty_answer() -> None:
-    evaluators = {
-        kind.__name__: kind()
-        for kind in (
-            AnswerabilityEvaluator,
-            ContextRelevanceEvaluator,
-            FactCheckEvaluator,
-            HallucinationEvaluator,
-            UncertaintyEvaluator,
-        )
-    }
+    names = ("answerability", "context-relevance", "fact-check", "hallucination-detection", "uncertainty")
+    evaluators = {name: IntrinsicEvaluator(name) for name in names}
     engine = RetrieverQueryEngine(Gives([]), Says("Empty, but an answer."))
     responses = [engine.query(OFF_TOPIC), RetrieverQueryEngine(Gives(nodes()), Says("")).query(QUESTION),
                  RetrieverQueryEngine(Gives(nodes()), Says(FAITHFUL)).query(QUESTION)]  # fmt: skip
@@ -73,11 +59,11 @@ def test_1_a_batch_of_evaluations_with_an_empty_retrieval_and_an_empty_answer() 
     found = runner.evaluate_responses([OFF_TOPIC, QUESTION, QUESTION], responses)
     assert all(len(results) == 3 for results in found.values())
     empty = {name: results[0].passing for name, results in found.items()}
-    assert empty["AnswerabilityEvaluator"] is False and empty["ContextRelevanceEvaluator"] is False
-    assert empty["HallucinationEvaluator"] is None and empty["FactCheckEvaluator"] is None
-    assert found["HallucinationEvaluator"][0].feedback == "nothing retrieved"
-    assert found["HallucinationEvaluator"][1].feedback == "nothing said"
-    assert found["HallucinationEvaluator"][2].passing and found["FactCheckEvaluator"][2].passing
+    assert empty["answerability"] is False and empty["context-relevance"] is False
+    assert empty["hallucination-detection"] is None and empty["fact-check"] is None
+    assert found["hallucination-detection"][0].feedback == "nothing retrieved"
+    assert found["hallucination-detection"][1].feedback == "nothing said"
+    assert found["hallucination-detection"][2].passing and found["fact-check"][2].passing
     assert not any(result.invalid_result for results in found.values() for result in results)
 
 
@@ -143,8 +129,8 @@ def test_4_an_evaluator_shows_the_judge_title_and_metadata_and_offsets_stay_in_t
     item.node.excluded_llm_metadata_keys = ["path"]
     response: Any = RetrieverQueryEngine(Gives([item]), Says("Revenue was 41 million dollars.")).query("Revenue?")
     for evaluator in (
-        HallucinationEvaluator(runtime=Scripted(script)),
-        AnswerabilityEvaluator(runtime=Scripted(script)),
+        IntrinsicEvaluator("hallucination-detection", runtime=Scripted(script)),
+        IntrinsicEvaluator("answerability", runtime=Scripted(script)),
     ):
         if asynchronous:
             asyncio.run(evaluator.aevaluate_response("Revenue?", response))

@@ -12,7 +12,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator, HallucinationEvaluator, RatedEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
@@ -49,7 +49,7 @@ def strict() -> JudgeLLM:
 
 
 def test_18_a_runtime_that_is_changed_after_the_first_use_takes_effect() -> None:
-    evaluator = AnswerabilityEvaluator()
+    evaluator = IntrinsicEvaluator("answerability")
     assert evaluator.evaluate(ASKED, contexts=[HOURS]).passing
     evaluator.runtime = strict()
     assert evaluator.evaluate(ASKED, contexts=[HOURS]).passing is False
@@ -101,7 +101,7 @@ def test_18_a_component_is_copied_after_use_as_before(copied: Any) -> None:
 
 @pytest.mark.parametrize("runtime", [lambda: LLMRuntime(strict()), strict], ids=["runtime", "LLM"])
 def test_18_a_deep_copy_shares_the_client_that_judges(runtime: Any) -> None:
-    evaluator = AnswerabilityEvaluator(runtime=runtime())
+    evaluator = IntrinsicEvaluator("answerability", runtime=runtime())
     for copied in (copy.deepcopy(evaluator), evaluator.model_copy(deep=True)):
         assert copied.runtime is evaluator.runtime
     assert evaluator.evaluate(ASKED, contexts=[HOURS]).passing is False
@@ -164,8 +164,8 @@ def test_18_the_rewriter_of_a_chat_engine_follows_its_profile_and_date() -> None
         (lambda: IntrinsicsRerank(mode="pointwse"), "pointwise"),
         (lambda: IntrinsicsRerank(topn=3), "top_n"),
         (lambda: ContextRelevancePostprocessor(labels=["relevent"]), "relevant"),
-        (lambda: HallucinationEvaluator(treshold=0.5), "threshold"),
-        (lambda: RatedEvaluator(metrics="faithfullness"), "faithfulness"),
+        (lambda: IntrinsicEvaluator("hallucination-detection", treshold=0.5), "threshold"),
+        (lambda: IntrinsicEvaluator("evaluate", metrics="faithfullness"), "faithfulness"),
         (lambda: QueryRewriteTransform(memmory=None), "memory"),
         (lambda: ResponseAnnotator(haluccination=True), "hallucination"),
         (lambda: ResponseAnnotator(metadata_mode="lllm"), "llm"),

@@ -11,7 +11,7 @@ from llama_index.core.indices.query.query_transform.base import StepDecomposeQue
 from llama_index.core.query_engine import MultiStepQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, cited
 
@@ -38,7 +38,7 @@ def test_an_answer_is_not_judged_by_sub_answers(costs: str, asynchronous: bool) 
     ):
         [verdict] = [v for name, v in again.metadata["rag_intrinsics"].items() if name != "citations"]
         assert (verdict["sentences"][0]["label"] == "faithful") is true
-    assert (HallucinationEvaluator().evaluate_response(COMPARED[0], bare).passing) is true
+    assert (IntrinsicEvaluator("hallucination-detection").evaluate_response(COMPARED[0], bare).passing) is true
 
 
 def test_sub_answers_alone_are_nothing_to_judge_by() -> None:

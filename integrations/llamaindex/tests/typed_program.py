@@ -11,13 +11,7 @@ from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-from llama_index.evaluation.rag_intrinsics import (
-    AnswerabilityEvaluator,
-    FactCheckEvaluator,
-    HallucinationEvaluator,
-    RatedEvaluator,
-    UncertaintyEvaluator,
-)
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
@@ -59,8 +53,8 @@ def answer() -> list[str]:
 
 def evaluate() -> list[bool | None]:
     results = []
-    for evaluator in (HallucinationEvaluator(), FactCheckEvaluator(), UncertaintyEvaluator(), AnswerabilityEvaluator(),
-                      RatedEvaluator()):  # fmt: skip
+    for intrinsic in ("hallucination-detection", "fact-check", "uncertainty", "answerability", "evaluate"):
+        evaluator = IntrinsicEvaluator(intrinsic)
         results.append(evaluator.evaluate(query=QUESTION, response=MILL, contexts=[MILL]).passing)
     return results
 

@@ -86,7 +86,7 @@ for sentence in told.metadata["rag_intrinsics"]["audit"]["sentences"]:
     print(sentence["label"], sentence["text"])
 ` : `from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.evaluation.rag_intrinsics import AnswerabilityEvaluator
+from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.rag_intrinsics import ConversationQuery
 
@@ -96,7 +96,7 @@ ranked = IntrinsicsRerank(top_n=max(len(nodes), 1)).postprocess_nodes(nodes, que
 for rank, node in enumerate(ranked, start=1):
     print(rank, node.node_id)
 contexts = [node.text for node in nodes]
-print(AnswerabilityEvaluator().evaluate(question, contexts=contexts).verdict["label"])
+print(IntrinsicEvaluator("answerability").evaluate(question, contexts=contexts).verdict["label"])
 `;
 }
 

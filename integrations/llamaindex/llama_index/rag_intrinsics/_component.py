@@ -85,7 +85,7 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            raise wrong_choice(error, intrinsic=self.intrinsic) or error from None
+            raise wrong_choice(error) or error from None
         # Not a validator's work: pydantic would wrap the error, and show the settings beside it.
         TABLE[self.intrinsic].chosen(self.on_error)
         _runtime.check(self.runtime, self.profile)
@@ -118,7 +118,7 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
         try:
             super().__setattr__(name, value)
         except ValidationError as error:
-            raise wrong_choice(error, intrinsic=self.intrinsic) or error from None
+            raise wrong_choice(error) or error from None
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         memo = {} if memo is None else memo
@@ -141,10 +141,10 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
     async def _aresult(self, call: Call[T]) -> T:
         return await arun(call, self.engine, profile=self.profile)
 
-    def _ask(self, messages: Messages, documents: Documents, intrinsic: str | None = None) -> Call[Any]:
+    def _ask(self, messages: Messages, documents: Documents, of: str | None = None, **options: Any) -> Call[Any]:
         """The call of the core: this component's intrinsic, or another one on the same settings."""
         how = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
-        return INTRINSICS[intrinsic or self.intrinsic](messages, documents, **how)
+        return INTRINSICS[of or self.intrinsic](messages, documents, **how, **options)
 
 
 def settled(call: Call[T], result: T | IntrinsicsError) -> T:

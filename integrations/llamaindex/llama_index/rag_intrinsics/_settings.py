@@ -55,14 +55,13 @@ def checks_names(init: F) -> F:
     return checked  # type: ignore[return-value]
 
 
-def wrong_choice(error: ValidationError, *, intrinsic: str | None = None) -> InvalidInput | None:
+def wrong_choice(error: ValidationError) -> InvalidInput | None:
     """Pydantic's error as ours, where a value is none of those that a setting takes; None where it is another one."""
     for found in error.errors():
         expected = _context(found).get("expected")
         if found["type"] in _CHOICES and isinstance(expected, str):
             place = ".".join(map(str, found["loc"]))
-            return unknown(f"{place} is unknown", found["input"], re.findall(r"'([^']*)'", expected),
-                           intrinsic=intrinsic)  # fmt: skip
+            return unknown(f"{place} is unknown", found["input"], re.findall(r"'([^']*)'", expected))
     return None
 
 

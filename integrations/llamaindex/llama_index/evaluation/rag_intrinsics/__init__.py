@@ -1,27 +1,10 @@
-"""Evaluators: is the answer faithful, are the passages relevant, do they answer, is it true by its sources,
-does it address the question, is it coherent and complete.
+"""One evaluator for all that is judged: is the answer faithful, relevant, true by its sources, do the passages help.
 
->>> from llama_index.evaluation.rag_intrinsics import HallucinationEvaluator
->>> HallucinationEvaluator().class_name()
-'HallucinationEvaluator'
+>>> from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
+>>> IntrinsicEvaluator("hallucination-detection").class_name()
+'IntrinsicEvaluator'
 """
 
-from llama_index.evaluation.rag_intrinsics._evaluator import IntrinsicEvaluation
-from llama_index.evaluation.rag_intrinsics.answer_relevance import AnswerRelevanceEvaluator
-from llama_index.evaluation.rag_intrinsics.answerability import AnswerabilityEvaluator
-from llama_index.evaluation.rag_intrinsics.fact_check import FactCheckEvaluator
-from llama_index.evaluation.rag_intrinsics.hallucination import HallucinationEvaluator
-from llama_index.evaluation.rag_intrinsics.rated import RatedEvaluator
-from llama_index.evaluation.rag_intrinsics.relevance import ContextRelevanceEvaluator
-from llama_index.evaluation.rag_intrinsics.uncertainty import UncertaintyEvaluator
+from llama_index.evaluation.rag_intrinsics.evaluator import IntrinsicEvaluator
 
-__all__ = [
-    "AnswerRelevanceEvaluator",
-    "AnswerabilityEvaluator",
-    "ContextRelevanceEvaluator",
-    "FactCheckEvaluator",
-    "HallucinationEvaluator",
-    "IntrinsicEvaluation",
-    "RatedEvaluator",
-    "UncertaintyEvaluator",
-]
+__all__ = ["IntrinsicEvaluator"]
