@@ -205,7 +205,7 @@ MOST_LINES = {
     "text": 2087,
     "training": 1549,
 }
-MOST_CODE = 28977  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29296  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 230  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=60, functions=357)  # by a detection of two sentences
 MOST_TEST_LINES = 5249  # under tests/embedded and tests/text

@@ -1,21 +1,136 @@
-"""Tool results that only repeat their call: "Updated todo list to [...]", "Successfully transferred to writer".
+"""What an answer may rest on: documents that were retrieved, and what tools said.
 
-Such a tool keeps a record for the agent, or hands the conversation over. Its result tells nothing that an answer could
-rest on. The result of a lookup does, even where it repeats words of its call ("Monday: open"), and so may that of an
-action in the world ("Order 7 was shipped").
+A tool that keeps a record for the agent, or hands the conversation over, only repeats its call ("Updated todo list to
+[...]", "Successfully transferred to writer"). Its result tells nothing that an answer could rest on. The result of a
+lookup does, even where it repeats words of its call ("Monday: open"), and so may that of an action in the world
+("Order 7 was shipped").
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
+from intrinsics_core.chains.transcript import MadeCall
+from intrinsics_core.replies.placeholders import says_nothing
 from intrinsics_core.text.words import word_set
 
+D = TypeVar("D")
+Tools = Collection[str] | None
+
+_warned: set[str] = set()
 _WORD = re.compile(r"[^\W_]+")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 20_000  # characters of a result that is read
+
+
+def tool_names(tools: Tools | str) -> frozenset[str] | None:
+    """Names of tools, one alone or several; None stays None."""
+    return None if tools is None else frozenset([tools] if isinstance(tools, str) else tools)
+
+
+def evidence(
+    documents: Iterable[D],
+    now: Sequence[MadeCall],
+    before: Sequence[MadeCall],
+    tools: Tools,
+    *,
+    text_of: Callable[[D], str],
+    from_text: Callable[[MadeCall], D],
+    key: Callable[[D], Hashable] | None = None,
+) -> list[D]:
+    """All that an answer may rest on, each once: what was retrieved for it first, then what was retrieved before.
+
+    Documents count whichever tool returned them. What a tool says in words counts where the tool is named. Where none
+    is, and nothing was retrieved since the question, the words of all tools count that were called since then, but for
+    those that only acknowledge their call. Words that repeat a document are left out. One warning a tool says that its
+    words did not count.
+
+    Args:
+        documents: those that no call returned, such as the ones in a state.
+        now: the calls since the last question that did not fail (`transcript.calls_made`).
+        before: those of earlier turns, oldest first.
+        tools: names of the tools whose words count; None as above.
+        text_of: the text of a document.
+        from_text: a document of what a call said.
+        key: what makes a document known again; its text where left out.
+
+    Returns:
+        The framework's own documents. Those without a text, such as pictures, are left out.
+    """
+    given = [*documents]
+    retrieved = [*given, *_documents(now)]
+    known = [text for text in map(text_of, [*retrieved, *_documents(before)]) if text.strip()]
+    told, earlier = _told(now, known), _told(before[::-1], known)
+    if tools is None and not any(text_of(document).strip() for document in retrieved):
+        said, earlier = told, [] if known else earlier
+    else:
+        searching = {call.name for call in now if _retrieves(call, known)} if tools is None else set(tools)
+        said, earlier = ([call for call in calls if call.name in searching] for calls in (told, earlier))
+        tell_of_texts([call for call in told if call.name not in searching], searching, tools)
+    found = [*retrieved, *map(from_text, said), *_documents(before[::-1]), *map(from_text, earlier)]
+    first: dict[Hashable, D] = {}
+    for document in found:
+        if text_of(document).strip():
+            first.setdefault(text_of(document) if key is None else key(document), document)
+    return list(first.values())
+
+
+def searched(call: MadeCall, tools: Tools) -> bool:
+    """Whether a call retrieved: it returned documents, maybe none, or its tool is named."""
+    return call.done and (call.documents is not None or (tools is not None and call.name in tools))
+
+
+def told_otherwise(calls: Iterable[MadeCall], tools: Tools) -> bool:
+    """Whether a tool that does not retrieve told something: it may have the rest of the answer."""
+    return any(not searched(call, tools) and not acknowledges(call) for call in calls)
+
+
+def tell_of_texts(calls: Iterable[MadeCall], retrieving: Iterable[str], tools: Tools) -> None:
+    """Warn, once for each tool, that by what it said in words nothing is judged. Where tools are named nothing is said.
+
+    Args:
+        calls: those whose words do not count.
+        retrieving: names of tools that do count.
+        tools: as `evidence` takes them.
+    """
+    for call in calls if tools is None else ():
+        if call.name and call.name not in _warned and not acknowledges(call) and (call.result or "").strip():
+            _warned.add(call.name)
+            logging.getLogger(__name__).warning(
+                "the tool %r returned text and no documents, by which nothing is judged: name all tools that an answer "
+                "may rest on (tools=%r), or let it return documents",
+                call.name,
+                sorted({*retrieving, call.name}),
+            )
+
+
+def acknowledges(call: MadeCall) -> bool:
+    """Whether a call's result says nothing beside the call, or nothing at all."""
+    return says_nothing(call.result or "") or only_acknowledges(call.name, call.arguments, call.result or "")
+
+
+def _documents(calls: Iterable[MadeCall]) -> list[Any]:
+    return [document for call in calls if call.done for document in call.documents or ()]
+
+
+def _told(calls: Iterable[MadeCall], known: Sequence[str]) -> list[MadeCall]:
+    """The calls whose tools said something in words that no document says."""
+    return [
+        call
+        for call in calls
+        if call.done and not call.documents and not acknowledges(call) and not _repeats(call, known)
+    ]
+
+
+def _repeats(call: MadeCall, known: Sequence[str]) -> bool:
+    return any(text in (call.result or "") for text in known)
+
+
+def _retrieves(call: MadeCall, known: Sequence[str]) -> bool:
+    return call.done and (bool(call.documents) or _repeats(call, known))
 
 
 def only_acknowledges(name: str, arguments: Any, result: str) -> bool:

@@ -1,13 +1,30 @@
-"""Verdicts as frameworks carry them: in the metadata of what they are about, under one key, by the intrinsic's name."""
+"""Verdicts as frameworks carry them: in the metadata of what they are about, under one key, by the intrinsic's name.
+
+Names have underscores there: a template can read ``rag_intrinsics.fact_check``.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
+from intrinsics_core.protocol.results import Audit, Citations, HallucinationDetection
+
 KEY = "rag_intrinsics"
+CANNED = "canned"  # marks an answer that claims nothing: no judge has anything to say of it
+ABOUT = "about"  # by intrinsic, the digest of the answer and the documents that its verdict is about
+
+# Verdicts on a text as it is: of a changed text they say nothing.
+OF_A_TEXT = ("hallucination_detection", "citations", "fact_check", "audit", "evaluate", "uncertainty",
+             "answer_relevance", "check_citations", ABOUT)  # fmt: skip
+
+
+def underscored(intrinsic: str) -> str:
+    """An intrinsic's name as a key: ``context_relevance``, which a template can name and a vector store can keep."""
+    return intrinsic.replace("-", "_")
 
 
 def digest(answer: str, documents: Iterable[Mapping[str, Any]]) -> str:
@@ -39,7 +56,8 @@ def verdicts_in(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def verdict_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """The verdict of that name as plain values; empty where there is none."""
-    found = verdicts_in(metadata).get(name)
+    verdicts = verdicts_in(metadata)
+    found = verdicts.get(underscored(name), verdicts.get(name))
     return found if isinstance(found, Mapping) else {}
 
 
@@ -48,6 +66,83 @@ def with_verdicts(metadata: Mapping[str, Any], verdicts: Mapping[str, Any]) -> d
     return {**metadata, KEY: {**verdicts_in(metadata), **verdicts}}
 
 
+def signed(
+    metadata: Mapping[str, Any], verdicts: Mapping[str, Any], answer: str, documents: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A copy of an answer's metadata with verdicts, and with what tells what they are about.
+
+    Args:
+        metadata: the answer's.
+        verdicts: plain values by the intrinsic's name.
+        answer: its text.
+        documents: what they were judged by, as the core takes them.
+    """
+    mark = digest(answer, documents)
+    about = {**verdict_in(metadata, ABOUT), **{underscored(name): mark for name in verdicts}}
+    named = {underscored(name): verdict for name, verdict in verdicts.items()}
+    return with_verdicts(metadata, {**named, ABOUT: about})
+
+
+def known_verdict(
+    metadata: Mapping[str, Any], name: str, answer: str, documents: Iterable[Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """The verdict that an answer carries, if it is about its text and about these documents; else an empty one."""
+    if verdict_in(metadata, ABOUT).get(underscored(name)) != digest(answer, documents):
+        return {}
+    return verdict_in(metadata, name)
+
+
+def known_detection(
+    metadata: Mapping[str, Any], answer: str, documents: Iterable[Mapping[str, Any]]
+) -> HallucinationDetection | None:
+    """What was said of the sentences of this very text by these very documents before; None where nothing whole was."""
+    documents = list(documents)
+    for name, kind in (("hallucination-detection", HallucinationDetection), ("audit", Audit)):
+        said = known_verdict(metadata, name, answer, documents)
+        if said and not said.get("degraded") and not said.get("reason"):
+            found = kind.model_validate(said)
+            return found.hallucination if isinstance(found, Audit) else found
+    return None
+
+
+def without_verdicts(metadata: Mapping[str, Any], names: Collection[str] = OF_A_TEXT) -> dict[str, Any]:
+    """A copy of the metadata without the verdicts of these names."""
+    kept = {name: verdict for name, verdict in verdicts_in(metadata).items() if name not in names}
+    return {**{name: value for name, value in metadata.items() if name != KEY}, **({KEY: kept} if kept else {})}
+
+
 def unfaithful_places(verdict: Mapping[str, Any]) -> set[tuple[int, int]]:
     """Where the sentences begin and end that a verdict calls unfaithful: a reference on them would say otherwise."""
     return {(row["begin"], row["end"]) for row in verdict.get("sentences") or () if row["label"] == "unfaithful"}
+
+
+def without_wrong_citations(cited: Citations, found: HallucinationDetection | Audit | None) -> Citations:
+    """The citations without those of sentences that are judged unfaithful: nothing supports these."""
+    wrong = [row for row in found.sentences if row.label == "unfaithful"] if found else ()
+    kept = [c for c in cited.citations
+            if not any(c.response_begin < row.end and row.begin < c.response_end for row in wrong)]  # fmt: skip
+    return cited if len(kept) == len(cited.citations) else cited.model_copy(update={"citations": tuple(kept)})
+
+
+def citation_title(metadata: Mapping[str, Any]) -> str | None:
+    """What a citation calls a document: its title, or else its source, as loaders name it, and the page.
+
+    A source in a file system is called by the file's name: who reads a citation knows no folder of ours. Loaders count
+    pages from 0 in ``page`` and write what the page says of itself in ``page_label``, which comes first.
+    """
+    title = metadata.get("title")
+    if isinstance(title, str) and title:
+        return title
+    found = (metadata.get(key) for key in ("source", "file_name", "file_path"))
+    source = next((name for name in found if isinstance(name, str) and name), None)
+    if source is None:
+        return None
+    name = source if "://" in source else PurePosixPath(source.replace("\\", "/")).name or source
+    page = next((p for p in map(metadata.get, ("page_label", "page")) if isinstance(p, str | int)), None)
+    return name if page is None or page == "" else f"{name}, page {page}"
+
+
+def citation_url(metadata: Mapping[str, Any]) -> str | None:
+    """The web address that a document came from, where its metadata has one."""
+    named = (metadata.get(key) for key in ("url", "source"))
+    return next((u for u in named if isinstance(u, str) and u.startswith(("http://", "https://"))), None)

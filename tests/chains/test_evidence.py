@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from intrinsics_core.chains.evidence import only_acknowledges
+from intrinsics_core.chains.evidence import evidence, only_acknowledges, searched, told_otherwise, tool_names
+from intrinsics_core.chains.transcript import MadeCall
 
 TODOS = {"todos": [{"content": "Find the price", "status": "in_progress"}]}
 
@@ -50,3 +52,58 @@ def test_a_kept_record_or_a_handoff_tells_nothing(name: str, arguments: Any, res
 )
 def test_a_result_with_news_tells_something(name: str, arguments: Any, result: str) -> None:
     assert not only_acknowledges(name, arguments, result)
+
+
+def said(name: str, result: str, *documents: str, arguments: Any = "") -> MadeCall:
+    return MadeCall(name, arguments, result=result, documents=documents or None)
+
+
+def resting_on(
+    now: list[MadeCall], before: Sequence[MadeCall] = (), tools: Any = None, documents: tuple[str, ...] = ()
+) -> list[str]:
+    found = evidence(documents, now, before, tool_names(tools), text_of=str, from_text=lambda call: call.result or "")
+    return [text.split()[0] for text in found]
+
+
+MILL, FOG, WEATHER = said("search", "Mill", "Mill a"), said("search", "Fog", "Fog b"), said("weather", "Rain c")
+HANDBOOK = said("handbook", "Leave d")
+TODO = said("write_todos", "Updated todo list to find", arguments="find")
+
+
+def test_what_an_answer_rests_on(caplog: pytest.LogCaptureFixture) -> None:
+    assert resting_on([MILL, FOG]) == ["Mill", "Fog"]
+    assert resting_on([FOG, MILL, FOG], [MILL]) == ["Fog", "Mill"]  # each text once
+    assert resting_on([], [MILL, FOG]) == ["Fog", "Mill"]  # what earlier turns retrieved, the newest first
+    assert resting_on([WEATHER, TODO]) == ["Rain"]  # nothing was retrieved: all that was said
+    assert resting_on([WEATHER], [MILL]) == ["Rain", "Mill"]
+    assert resting_on([], [WEATHER, HANDBOOK]) == ["Leave", "Rain"]
+    assert resting_on([TODO, said("weather", "  "), said("search", "")]) == []
+    assert resting_on([MadeCall("weather", result="Rain c", failed=True), MadeCall("open")]) == []
+    assert not caplog.records
+
+
+def test_words_of_tools_that_are_named_stand_behind_documents(caplog: pytest.LogCaptureFixture) -> None:
+    assert resting_on([WEATHER, HANDBOOK, MILL], [WEATHER], tools="handbook") == ["Mill", "Leave"]
+    assert resting_on([], [HANDBOOK, MILL], tools=["handbook"]) == ["Mill", "Leave"]
+    assert resting_on([HANDBOOK], tools=["other"]) == []
+    assert not caplog.records
+
+
+def test_documents_of_a_state_are_not_said_twice(caplog: pytest.LogCaptureFixture) -> None:
+    lookup, old = said("lookup", "1. Mill a\n2. Fog b"), said("lookup", "Old e")
+    assert resting_on([lookup], [old], documents=("Mill a", "Fog b")) == ["Mill", "Fog", "Old"]
+    assert resting_on([lookup, HANDBOOK], tools="handbook", documents=("Mill a", " ")) == ["Mill", "Leave"]
+
+
+def test_a_tool_whose_words_do_not_count_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    clock = said("clock_of_this_test", "Noon f")
+    assert resting_on([MILL, clock]) == resting_on([MILL, clock]) == ["Mill"]
+    [record] = caplog.records
+    assert "['clock_of_this_test', 'search']" in record.getMessage()
+
+
+def test_what_retrieves() -> None:
+    empty = MadeCall("search", result="", documents=())
+    assert searched(MILL, None) and searched(empty, None) and searched(HANDBOOK, {"handbook"})
+    assert not searched(HANDBOOK, None) and not searched(MadeCall("handbook"), {"handbook"})
+    assert told_otherwise([WEATHER], None) and not told_otherwise([MILL, TODO, empty], None)

@@ -1,0 +1,107 @@
+"""Scores and verdicts on documents, as flat keys of their metadata, which every vector store and template takes.
+
+``retrieval_score`` is what the retriever gave, ``judged_for`` the question that a document was judged for. Then, for
+each intrinsic: ``context_relevance`` (the label), ``context_relevance_score``, ``reranking_rank``, ``reranking_score``,
+``reranking_wins``, and, where they say something, ``…_degraded``, ``…_cut``, ``…_unread``, ``…_prior`` and
+``…_warning``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+from intrinsics_core.chains.notes import copy_containers, underscored
+
+RETRIEVED, JUDGED_FOR = "retrieval_score", "judged_for"
+_INTRINSICS = ("reranking", "context_relevance")
+_FIELDS = ("rank", "score", "wins", "degraded", "cut", "unread", "prior", "warning")
+_SCORES = tuple(f"{name}_score" for name in _INTRINSICS)
+KEYS = (RETRIEVED, JUDGED_FOR, "context_relevance", *(f"{name}_{field}" for name in _INTRINSICS for field in _FIELDS))
+"""All keys that are written, so that adapters can keep them from what a model reads."""
+
+
+def finite(value: Any) -> float | None:
+    """A score as a number; None of what is none. Stores give NumPy's, and not-a-number for an empty vector."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
+def retrievers_score(score: Any, metadata: Mapping[str, Any], asked: str | None = None) -> float | None:
+    """The score that a retriever gave for this question; None where it gave none, or gave it for another one.
+
+    Args:
+        score: what stands where the framework keeps a document's score. Where one of our components wrote it, the
+            retriever's is in the metadata.
+        metadata: of the document.
+        asked: the question; None: whatever it was.
+    """
+    number = finite(score)
+    if not _ours(number, metadata):
+        return number
+    return finite(metadata.get(RETRIEVED)) if asked is None or metadata.get(JUDGED_FOR) == asked else None
+
+
+def marked(metadata: Mapping[str, Any], verdict: Mapping[str, Any], score: Any, asked: str) -> dict[str, Any]:
+    """A copy of the metadata with a verdict (`flat`) in it, in place of an earlier one by the same intrinsic.
+
+    Args:
+        metadata: of the document.
+        verdict: its keys.
+        score: what stands where the framework keeps a document's score, before the verdict.
+        asked: the question that it was judged for.
+    """
+    kept, retrieved = copy_containers(dict(metadata)), retrievers_score(score, metadata, asked)
+    judging = {name for name in _INTRINSICS if any(key.startswith(name) for key in verdict)}
+    stale = [key for key in kept if key in KEYS and any(key.startswith(name) for name in judging)]
+    if JUDGED_FOR in kept:  # else it is a key of the user's
+        stale.append(RETRIEVED)
+    for key in stale:
+        kept.pop(key, None)
+    known = {} if retrieved is None else {RETRIEVED: retrieved}
+    return {**kept, **known, **verdict, JUDGED_FOR: asked}
+
+
+def flat(intrinsic: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """One verdict as keys of metadata: what says nothing is left out. A label has the intrinsic's own name."""
+    name = underscored(intrinsic)
+    said = {key: value for key, value in row.items() if value is not None and value is not False}
+    return {name if key == "label" else f"{name}_{key}": value for key, value in said.items()}
+
+
+def verdict_on(intrinsic: str, row: Any, result: Any, **more: Any) -> dict[str, Any]:
+    """The keys (`flat`) for one row of a ranking or of judgements, with what the result says of all of them.
+
+    Args:
+        intrinsic: ``"reranking"`` or ``"context-relevance"``.
+        row: a `RankedDocument` or a `Judgement`.
+        result: what it is a row of.
+        more: further fields, such as ``warning``.
+    """
+    shared = {name: getattr(result, name, None) or None for name in ("cut", "unread", "prior")}
+    # Why others failed is no matter of this document's, where each was judged by itself.
+    why = row.failure if hasattr(row, "failure") else result.degraded
+    fields = {name: getattr(row, name, None) for name in ("label", "rank", "score", "wins")}
+    return flat(intrinsic, fields | shared | {"degraded": why} | more)
+
+
+def own_score(row: Any, result: Any, score: Any) -> Any:
+    """The score that a judged document has: its verdict's, or, of a fallback, the one that it came with.
+
+    Args:
+        row, result: as in `verdict_on`.
+        score: the one that it came with.
+    """
+    fallen = row.failure is not None if hasattr(row, "failure") else getattr(result, "mode", None) is None
+    return score if row.score is None or fallen else row.score
+
+
+def _ours(score: float | None, metadata: Mapping[str, Any]) -> bool:
+    return score is not None and any(finite(metadata.get(key)) == score for key in _SCORES)
