@@ -27,6 +27,7 @@ from intrinsics_core import Runtime, as_runtime, reranking, run
 from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.relevance import with_title
 from intrinsics_core.embedded.words import bm25, terms
+from intrinsics_core.intrinsics.reranking import Reading
 
 
 @dataclass(frozen=True)
@@ -159,17 +160,15 @@ def measured(runtime: Runtime, found: Candidates, mix: random.Random, k: int) ->
     def of(places: Sequence[int]) -> float:
         return ndcg([found.gains[order[i]] for i in places], found.relevant, k)
 
-    def reranked(weight: float) -> float:
-        call = reranking(
-            [{"role": "user", "content": found.query}], documents, prior_weight=weight, higher_is_better=True
-        )
+    def reranked(prior: Reading | None) -> float:
+        call = reranking([{"role": "user", "content": found.query}], documents, prior=prior)
         return of([row.index for row in run(call, runtime).ranking])
 
     return {
         "as retrieved": ndcg(found.gains, found.relevant, k),
         "BM25 of the list": of(sorted(range(len(order)), key=lambda i: -by_words[i])),
-        "reranked": reranked(0),
-        "reranked, retriever's scores": reranked(1),
+        "reranked": reranked(None),
+        "reranked, retriever's scores": reranked("higher"),
     }
 
 

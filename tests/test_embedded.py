@@ -57,8 +57,8 @@ def test_ranks_the_passage_that_answers_first():
 GIBBERISH = "xqzt wvvk plorf gnarsk bzzt ooquix"
 
 
-@pytest.mark.parametrize(("score", "prior_weight"), [(None, 1.0), (3.0, 0.0)])
-def test_a_score_is_absolute(score, prior_weight):
+@pytest.mark.parametrize(("score", "prior"), [(None, "auto"), (3.0, None)])
+def test_a_score_is_absolute(score, prior):
     """The same document has the same score alone and in any list, wherever it stands."""
     given = [*DOCUMENTS, {"id": "noise", "text": GIBBERISH}, {"id": "empty", "text": ""}]
     given = [d | {"score": score and score + i} for i, d in enumerate(given)]
@@ -67,10 +67,10 @@ def test_a_score_is_absolute(score, prior_weight):
     rng = random.Random(5)
     for _ in range(8):
         some = rng.sample(given, rng.randrange(1, len(given) + 1)) + rng.choices(given, k=rng.randrange(3))
-        for ranked in run(reranking(ASK, some, prior_weight=prior_weight)).ranking:
+        for ranked in run(reranking(ASK, some, prior=prior)).ranking:
             assert ranked.score == pytest.approx(alone[ranked.document_id], abs=1e-6)
     assert alone["mill"] > 0.5 > 0.2 > max(alone["noise"], alone["empty"], alone["puffins"])
-    assert [r.score for r in run(reranking(ASK, [given[3]] * 3, prior_weight=prior_weight)).ranking] == pytest.approx(
+    assert [r.score for r in run(reranking(ASK, [given[3]] * 3, prior=prior)).ranking] == pytest.approx(
         [alone["noise"]] * 3
     )
 

@@ -11,34 +11,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isfinite
-from typing import Any
+from typing import Any, Literal, get_args
 
 from intrinsics_core.calibration.probabilities import logit, sigmoid
-from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Prior
 
 BOUND = 1.0
-"""Logits that a retriever's scores add to a probability at most, or take from it, where ``prior_weight`` is 1."""
+"""Logits that a retriever's scores add to a probability at most, or take from it."""
 
-MOST = 100  # of `prior_weight`: far beyond what leaves nothing of a judgement
+Reading = Literal["auto", "higher", "lower"]
+"""Which of two of a retriever's scores is the better one; ``"auto"``: as the order of the list tells."""
 
 
-def checked(weight: Any, higher_is_better: Any) -> None:
-    """Refuse options that mean nothing.
+def checked(prior: Any) -> Reading | None:
+    """``prior`` as it was given.
 
     Raises:
-        InvalidInput: ``prior_weight`` is no number from 0 to :data:`MOST`, or ``higher_is_better`` none of True, False
-            and None.
+        InvalidInput: it is none of the readings, and not None.
     """
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= MOST:
-        raise InvalidInput("prior_weight is out of range", intrinsic="reranking", expected=f"a number from 0 to {MOST}",
-                           got=repr(weight))  # fmt: skip
-    if higher_is_better is not None and not isinstance(higher_is_better, bool):
-        raise InvalidInput("higher_is_better is unknown", intrinsic="reranking", expected="true, false or None",
-                           got=repr(higher_is_better))  # fmt: skip
+    return None if prior is None else named("prior", prior, get_args(Reading), intrinsic="reranking")
 
 
-def direction(given: Sequence[float | None], higher_is_better: bool | None) -> Prior | None:
+def direction(given: Sequence[float | None], prior: Reading | None) -> Prior | None:
     """Which scores are the better ones; None where the scores say nothing.
 
     A retriever gives its best first. So scores that fall down the list are better when higher, and scores that rise
@@ -47,39 +42,37 @@ def direction(given: Sequence[float | None], higher_is_better: bool | None) -> P
 
     Args:
         given: the documents' scores, in the order of the list.
-        higher_is_better: what the caller says; None: read it from the list.
+        prior: what the caller says; None: the scores do not count.
     """
     known = [score for score in given if score is not None and isfinite(score)]
-    if len(known) < len(given) or len(set(known)) < 2:
+    if prior is None or len(known) < len(given) or len(set(known)) < 2:
         return None
-    if higher_is_better is None:
+    if prior == "auto":
         falls = any(a > b for a, b in pairwise(known))
         rises = any(a < b for a, b in pairwise(known))
         if falls and rises:
             return None
-        higher_is_better = falls
-    return "higher is better" if higher_is_better else "lower is better"
+        prior = "higher" if falls else "lower"
+    return "higher is better" if prior == "higher" else "lower is better"
 
 
 def with_prior(
-    probabilities: Sequence[float], given: Sequence[float | None], weight: float, higher_is_better: bool | None
+    probabilities: Sequence[float], given: Sequence[float | None], prior: Reading | None
 ) -> tuple[list[float], Prior | None]:
     """Each probability moved by its document's place among the retriever's scores, and the direction that was used.
 
     Args:
         probabilities: of relevance, one a document; 0 and 1 stay what they are.
         given: the retriever's scores, in the order of the list.
-        weight: of the retriever's scores; 0 leaves them out.
-        higher_is_better: see :func:`direction`.
+        prior: see :func:`direction`.
     """
-    way = direction(given, higher_is_better) if weight else None
+    way = direction(given, prior)
     if way is None:
         return list(probabilities), None
     sign = 1.0 if way == "higher is better" else -1.0
     places = _places([sign * score for score in given if score is not None])
     return [
-        sigmoid(logit(p) + weight * BOUND * place) if 0 < p < 1 else p
-        for p, place in zip(probabilities, places, strict=True)
+        sigmoid(logit(p) + BOUND * place) if 0 < p < 1 else p for p, place in zip(probabilities, places, strict=True)
     ], way
 
 

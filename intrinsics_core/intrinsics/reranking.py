@@ -16,7 +16,7 @@ from intrinsics_core.intrinsics import _costs, _prior
 from intrinsics_core.intrinsics._listwise import listwise
 from intrinsics_core.intrinsics._pairwise import ALL_PAIRS as ALL_PAIRS
 from intrinsics_core.intrinsics._pairwise import pairwise
-from intrinsics_core.intrinsics._prior import MOST as MOST
+from intrinsics_core.intrinsics._prior import Reading as Reading
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
@@ -29,7 +29,7 @@ from intrinsics_core.replies.rankings import ranking
 
 Mode = Literal["listwise", "pairwise", "pointwise"]
 
-OPTIONS = ("mode", "window", "both_orders", "max_characters", "prior_weight", "higher_is_better")
+OPTIONS = ("mode", "prior")
 """How a ranking is made: the keyword arguments that every integration's reranker has, too."""
 
 WINDOW = 20  # documents in one list
@@ -67,8 +67,7 @@ def reranking(
     window: int = WINDOW,
     both_orders: bool = False,
     max_characters: int | None = MAX_CHARACTERS,
-    prior_weight: float = 1.0,
-    higher_is_better: bool | None = None,
+    prior: Reading | None = "auto",
     on_error: OnError = "raise",
     date: str | None = None,
 ) -> Call[Ranking]:
@@ -85,12 +84,11 @@ def reranking(
             comparisons disagree both get half a win. No effect on the pointwise mode.
         max_characters: of each document in a list; what is longer is cut, and ``cut`` in the result counts it. None
             shows them whole.
-        prior_weight: how much the retriever's own scores (``score`` of the documents) weigh in the pointwise mode, from
-            0 to 100, where all documents have one. At 1 they move a probability by one logit at most (.5 to between .27
-            and .73); 0 leaves them out. No effect on the other modes.
-        higher_is_better: whether the larger of two of those scores is the better one; False for distances. None: read
-            from the list's own order. Scores that only rise down the list are distances; a list that neither rises
-            nor falls leaves its scores out.
+        prior: how the retriever's own scores (``score`` of the documents) are read in the pointwise mode, where all
+            documents have one. They move a probability by one logit at most (.5 to between .27 and .73). ``"higher"``:
+            the larger of two is the better one; ``"lower"``: the smaller, of distances; ``"auto"``: as the list's own
+            order tells, where scores that only rise down the list are distances, and a list that neither rises nor
+            falls leaves its scores out. None leaves them out. No effect on the other modes.
         on_error: ``"fallback"`` gives the original order with the scores that were there, marked as degraded. Of the
             pointwise mode, a document whose judgement failed keeps its place, and its score is None.
         date: date text for prompts that carry one; the day of the call where left out.
@@ -127,8 +125,7 @@ def reranking(
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise InvalidInput(f"{name} is out of range", intrinsic="reranking",
                                expected=f"a whole number of at least {least}", got=repr(value))  # fmt: skip
-    _prior.checked(prior_weight, higher_is_better)
-    judged = partial(_pointwise, weight=prior_weight, higher_is_better=higher_is_better, keep=on_error == "fallback")
+    judged = partial(_pointwise, prior=_prior.checked(prior), keep=on_error == "fallback")
     program = partial(_program, mode=mode, window=window, both_orders=both_orders, max_characters=max_characters,
                       pointwise=judged)  # fmt: skip
     return call("reranking", messages, documents, date=date, program=program, on_error=on_error)
@@ -168,9 +165,7 @@ def _default(profile: Profile) -> str:
     return "pairwise"
 
 
-def _pointwise(
-    task: Task, profile: Profile, *, weight: float, higher_is_better: bool | None, keep: bool
-) -> Program[Ranking]:
+def _pointwise(task: Task, profile: Profile, *, prior: Reading | None, keep: bool) -> Program[Ranking]:
     """Sorted by probability, ties in the retriever's order.
 
     With ``keep``, a document whose judgement failed keeps its place, without a score.
@@ -187,7 +182,7 @@ def _pointwise(
     judged = [i for i, each in enumerate(found) if not isinstance(each, IntrinsicsError)]
     probabilities = [each for each in found if not isinstance(each, IntrinsicsError)]
     given = [task.documents[i].score for i in judged]
-    moved, way = _prior.with_prior(probabilities, given, weight, higher_is_better)
+    moved, way = _prior.with_prior(probabilities, given, prior)
     scores = dict(zip(judged, moved, strict=True))
     best_first = iter(sorted(judged, key=lambda i: -scores[i]))
     order = [next(best_first) if i in scores else i for i in range(len(found))]

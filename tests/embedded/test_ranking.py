@@ -81,7 +81,7 @@ def test_words_take_part(runtime):
 def test_a_retriever_that_puts_the_answer_last_does_not_rule(runtime):
     question, wanted = "When was the Cape Orlo lighthouse built?", 1
     worst = [float(i != wanted) * (20.0 - i) for i in range(len(PASSAGES))]
-    moved = ranked(runtime, question, PASSAGES, worst, higher_is_better=True)
+    moved = ranked(runtime, question, PASSAGES, worst, prior="higher")
     assert moved.ranking[0].index == wanted
     assert moved.ranking[0].score < ranked(runtime, question, PASSAGES).ranking[0].score
 

@@ -71,15 +71,14 @@ def test_scores_are_bounded_whatever_a_retriever_gives() -> None:
             for row in by_probability(told, scores).ranking:
                 moved = math.log(row.score / (1 - row.score)) - math.log(told[row.index] / (1 - told[row.index]))
                 assert abs(moved) < 1.0
-            assert order(by_probability([0.9] + [0.4] * (size - 1), scores[::-1], higher_is_better=True))[0] == 0
+            assert order(by_probability([0.9] + [0.4] * (size - 1), scores[::-1], prior="higher"))[0] == 0
             worst_first = sorted(scores)
-            assert order(by_probability([0.9] + [0.4] * (size - 1), worst_first, higher_is_better=True))[0] == 0
+            assert order(by_probability([0.9] + [0.4] * (size - 1), worst_first, prior="higher"))[0] == 0
 
 
 def test_near_equals_go_by_the_retriever() -> None:
     assert order(by_probability([0.5, 0.52, 0.51], [30.0, 20.0, 10.0])) == [0, 1, 2]
-    assert order(by_probability([0.5, 0.52, 0.51], [30.0, 20.0, 10.0], prior_weight=0)) == [1, 2, 0]
-    assert order(by_probability([0.5, 0.52, 0.51], [30.0, 20.0, 10.0], prior_weight=0.01)) == [1, 2, 0]
+    assert order(by_probability([0.5, 0.52, 0.51], [30.0, 20.0, 10.0], prior=None)) == [1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -88,15 +87,15 @@ def test_near_equals_go_by_the_retriever() -> None:
         ([3.0, 2.0, 2.0], {}, "higher is better", 0),
         ([0.1, 0.1, 0.4], {}, "lower is better", 0),
         ([0.1, 0.3, 0.2], {}, None, 0),
-        ([0.1, 0.3, 0.2], {"higher_is_better": True}, "higher is better", 1),
-        ([0.2, 0.3, 0.1], {"higher_is_better": False}, "lower is better", 2),
-        ([0.1, 0.2, 0.4], {"higher_is_better": True}, "higher is better", 2),
+        ([0.1, 0.3, 0.2], {"prior": "higher"}, "higher is better", 1),
+        ([0.2, 0.3, 0.1], {"prior": "lower"}, "lower is better", 2),
+        ([0.1, 0.2, 0.4], {"prior": "higher"}, "higher is better", 2),
         ([2.0, 2.0, 2.0], {}, None, 0),
-        ([2.0, 2.0, 2.0], {"higher_is_better": False}, None, 0),
+        ([2.0, 2.0, 2.0], {"prior": "lower"}, None, 0),
         ([3.0, None, 1.0], {}, None, 0),
-        ([3.0, None, 1.0], {"higher_is_better": False}, None, 0),
+        ([3.0, None, 1.0], {"prior": "lower"}, None, 0),
         ([math.inf, 2.0, 1.0], {}, None, 0),
-        ([3.0, 2.0, 1.0], {"prior_weight": 0}, None, 0),
+        ([3.0, 2.0, 1.0], {"prior": None}, None, 0),
     ],
 )
 def test_the_direction_is_read_from_the_list_or_said(
@@ -123,13 +122,7 @@ def test_certainty_stays_certain() -> None:
     assert {row.index: row.score for row in found.ranking if row.index < 2} == {0: 0.0, 1: 1.0}
 
 
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [({"prior_weight": -0.1}, "prior_weight"), ({"prior_weight": math.nan}, "prior_weight"),
-     ({"prior_weight": math.inf}, "prior_weight"), ({"prior_weight": True}, "prior_weight"),
-     ({"prior_weight": "1"}, "prior_weight"), ({"higher_is_better": "yes"}, "higher_is_better"),
-     ({"higher_is_better": 1}, "higher_is_better")],
-)  # fmt: skip
-def test_wrong_options_are_named_at_once(options: dict[str, Any], name: str) -> None:
-    with pytest.raises(InvalidInput, match=name):
-        reranking(ASK, ["a"], **options)
+@pytest.mark.parametrize("prior", ["up", True, 0, 1.0, math.nan])
+def test_a_wrong_reading_is_named_at_once(prior: Any) -> None:
+    with pytest.raises(InvalidInput, match="prior"):
+        reranking(ASK, ["a"], prior=prior)

@@ -212,7 +212,7 @@ class TestSaved:
     def test_every_setting_comes_back(self) -> None:
         for component in (
             RagIntrinsicsRanker(
-                top_k=2, score_threshold=0.5, mode="pairwise", window=5, on_error="fallback", profile="prompted"
+                top_k=2, score_threshold=0.5, mode="pairwise", prior="lower", on_error="fallback", profile="prompted"
             ),
             RagIntrinsicsContextRelevanceFilter(labels=("relevant",), score_threshold=0.1),
             RagIntrinsicsCitationBuilder(markers=False),

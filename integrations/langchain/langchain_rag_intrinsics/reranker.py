@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from langchain_core.documents import Document
 from pydantic import Field
 
-from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, MOST, OPTIONS, WINDOW, Mode
+from intrinsics_core.intrinsics.reranking import OPTIONS, Mode, Reading
 from intrinsics_core.protocol.results import Ranking
 from langchain_rag_intrinsics._compressor import Compressor
 from langchain_rag_intrinsics._inputs import ChainInput
@@ -36,16 +36,12 @@ class IntrinsicsReranker(Compressor):
             documents but for the retriever's scores. The scores of lists and comparisons are places in one ranking, and
             those of a fallback are whatever they were: there all documents pass, and
             ``metadata["rag_intrinsics"]["reranking"]["warning"]`` says so.
-        mode: how a language model ranks: ``"listwise"`` (one call up to ``window`` documents, 4 for 50), ``"pairwise"``
+        mode: how a language model ranks: ``"listwise"`` (one call up to 20 documents, 4 for 50), ``"pairwise"``
             (comparisons: 45, 55 and 64 calls for 10, 20 and 50), ``"pointwise"`` (one call a document); None for the
             profile's own, which is listwise for chat models. See :func:`intrinsics_core.reranking`.
-        window: documents in one list.
-        both_orders: ask about each list or pair in both orders, against position bias, at twice the requests.
-        max_characters: of each document in a list; longer ones are cut, and ``cut`` in the verdict says how many were.
-        prior_weight: how much the retriever's own scores weigh; 0 leaves them out.
-            See :func:`intrinsics_core.reranking`.
-        higher_is_better: whether the larger of two of those scores is the better one, False for distances; None: read
-            from the list's order. A list that neither rises nor falls then leaves its scores out.
+        prior: which of two of the retriever's scores is the better one: ``"higher"``, ``"lower"`` (distances), or
+            ``"auto"``, as the list's order tells; a list that neither rises nor falls then leaves its scores out. None:
+            they do not count.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -63,11 +59,7 @@ class IntrinsicsReranker(Compressor):
     top_n: int | None = Field(default=None, ge=0)
     score_threshold: float | None = None
     mode: Mode | None = None
-    window: int = Field(default=WINDOW, ge=2)
-    both_orders: bool = False
-    max_characters: int | None = Field(default=MAX_CHARACTERS, ge=1)
-    prior_weight: float = Field(default=1.0, ge=0, le=MOST)
-    higher_is_better: bool | None = None
+    prior: Reading | None = "auto"
 
     def _tell(self, value: Any, given: ChainInput, result: Ranking) -> list[Document]:
         shared = result.model_dump(mode="json", exclude={"ranking", "schema_version"})

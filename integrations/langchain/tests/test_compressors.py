@@ -57,14 +57,7 @@ def test_reranker_limits() -> None:
         IntrinsicsReranker(top_n=-1)
 
 
-def test_both_orders_reach_the_core() -> None:
-    runtime = judging()
-    IntrinsicsReranker(runtime=runtime, both_orders=True).invoke({"query": QUESTION, "documents": documents()})
-    assert len(runtime.waves[0]) == 2  # one list, forwards and backwards
-
-
-@pytest.mark.parametrize(("how", "calls"), [({}, 1), ({"window": 2}, 2), ({"mode": "pairwise"}, 3),
-                                            ({"mode": "pointwise"}, 3)])  # fmt: skip
+@pytest.mark.parametrize(("how", "calls"), [({}, 1), ({"mode": "pairwise"}, 3), ({"mode": "pointwise"}, 3)])
 def test_how_a_model_ranks_is_a_choice(how: dict[str, Any], calls: int) -> None:
     runtime = judging()
     found = IntrinsicsReranker(runtime=runtime, **how).invoke({"query": QUESTION, "documents": documents()})

@@ -143,8 +143,8 @@ def test_a_good_retrievers_order_counts(name: str) -> None:
     assert (ids, prior) == (["east", "west"], "higher is better") and scores[0] > scores[1]
     ids, scores, prior = ranked([0.2, 0.7])  # rising: distances, as FAISS and Chroma give them
     assert (ids, prior) == (["east", "west"], "lower is better") and scores[0] > scores[1]
-    assert ranked([1.0, 9.0], higher_is_better=True)[0] == ["west", "east"]
-    ids, scores, prior = ranked([9.0, 1.0], prior_weight=0)
+    assert ranked([1.0, 9.0], prior="higher")[0] == ["west", "east"]
+    ids, scores, prior = ranked([9.0, 1.0], prior=None)
     assert (ids, prior) == (["east", "west"], None) and scores[0] == scores[1]
 
 

@@ -104,7 +104,7 @@ def test_a_key_comes_back_from_the_secrets_and_from_nowhere_else(kind: Any) -> N
 
 def test_settings_come_back() -> None:
     reranker = IntrinsicsReranker(
-        runtime={"kind": "embedded"}, top_n=2, score_threshold=0.0, mode="pairwise", both_orders=True, date="May 1"
+        runtime={"kind": "embedded"}, top_n=2, score_threshold=0.0, mode="pairwise", prior="lower", date="May 1"
     )
     assert reload(reranker) == reranker
     gate = AnswerabilityGate(otherwise="No.", on_error="closed")

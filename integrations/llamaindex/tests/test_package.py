@@ -124,11 +124,11 @@ def test_a_key_is_kept_and_never_dumped(kind: Any) -> None:
 
 
 def test_settings_come_back() -> None:
-    how: dict[str, Any] = {"mode": "pairwise", "window": 5, "both_orders": True}
+    how: dict[str, Any] = {"mode": "pairwise", "prior": "lower"}
     rerank = IntrinsicsRerank(runtime={"kind": "embedded"}, top_n=2, date="May 1", profile=PROFILE, **how)
     again = IntrinsicsRerank.from_json(rerank.to_json())
-    assert (again.top_n, again.both_orders, again.date, again.profile) == (2, True, "May 1", "prompted")
-    assert (again.mode, again.window) == ("pairwise", 5)
+    assert (again.top_n, again.prior, again.date, again.profile) == (2, "lower", "May 1", "prompted")
+    assert again.mode == "pairwise"
     keep = ContextRelevancePostprocessor(labels=("relevant",), similarity_cutoff=0.4)
     assert ContextRelevancePostprocessor.from_json(keep.to_json()).to_dict() == keep.to_dict()
     assert keep.to_dict()["labels"] == ("relevant",)

@@ -10,6 +10,7 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
@@ -204,7 +205,8 @@ def test_14_malformed_lists_of_an_llm_do_not_cost_the_ranking() -> None:
 
 
 def test_14_a_cap_on_what_is_shown_of_a_node_is_told() -> None:
-    long = [*nodes(), *nodes()[:0]]
+    [first, *rest] = nodes()
+    long = [NodeWithScore(node=TextNode(text=first.node.get_content() * 90), score=first.score), *rest]
     llm = JudgeLLM(reply=lambda messages, options: {"ranking": ["1", "0", "2"]})
-    ranked = IntrinsicsRerank(runtime=llm, max_characters=30).postprocess_nodes(long, query_str=QUESTION)
-    assert {n.metadata["reranking_cut"] for n in ranked} == {2}  # two of the three are longer
+    ranked = IntrinsicsRerank(runtime=llm).postprocess_nodes(long, query_str=QUESTION)
+    assert {n.metadata["reranking_cut"] for n in ranked} == {1}

@@ -180,13 +180,16 @@ def test_5_distances_are_told_from_scores_or_said_to_be_distances() -> None:
     rising = IntrinsicsRerank().postprocess_nodes(equals(0.2, 0.4, 0.9), query_str=asked)
     assert [n.node_id for n in rising] == ["0", "1", "2"]
     assert rising[0].metadata["reranking_prior"] == "lower is better"
-    ranker = IntrinsicsRerank(higher_is_better=False)
+    ranker = IntrinsicsRerank(prior="lower")
     assert [n.node_id for n in ranker.postprocess_nodes(equals(0.4, 0.9, 0.2), query_str=asked)] == ["2", "0", "1"]
     unsaid = IntrinsicsRerank().postprocess_nodes(equals(0.4, 0.9, 0.2), query_str=asked)
     assert [n.node_id for n in unsaid] == ["0", "1", "2"] and "reranking_prior" not in unsaid[0].metadata
-    saved = IntrinsicsRerank.from_dict(IntrinsicsRerank(higher_is_better=False, prior_weight=0).to_dict())
-    assert (saved.higher_is_better, saved.prior_weight) == (False, 0)
-    assert len({n.score for n in saved.postprocess_nodes(equals(0.2, 0.4, 0.9), query_str=asked)}) == 1
+    saved = IntrinsicsRerank.from_dict(IntrinsicsRerank(prior="lower").to_dict())
+    assert saved.prior == "lower"
+    assert (
+        len({n.score for n in IntrinsicsRerank(prior=None).postprocess_nodes(equals(0.2, 0.4, 0.9), query_str=asked)})
+        == 1
+    )
 
 
 def test_5_a_score_that_a_reranker_wrote_for_another_question_does_not() -> None:

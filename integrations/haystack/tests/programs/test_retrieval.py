@@ -119,16 +119,16 @@ def test_05_distances_are_told_from_scores_or_said_to_be_distances() -> None:
     found = RagIntrinsicsRanker().run(query=QUESTION, documents=alike)
     assert [d.id for d in found["documents"]] == ["0.2", "0.4", "0.9"]
     assert found["result"]["prior"] == "lower is better"
-    mixed, ranker = [alike[1], alike[2], alike[0]], RagIntrinsicsRanker(higher_is_better=False)
+    mixed, ranker = [alike[1], alike[2], alike[0]], RagIntrinsicsRanker(prior="lower")
     assert [d.id for d in ranker.run(query=QUESTION, documents=mixed)["documents"]] == ["0.2", "0.4", "0.9"]
     unsaid = RagIntrinsicsRanker().run(query=QUESTION, documents=mixed)
     assert [d.id for d in unsaid["documents"]] == ["0.4", "0.9", "0.2"] and "prior" not in unsaid["result"]
-    saved = RagIntrinsicsRanker.from_dict(RagIntrinsicsRanker(higher_is_better=False, prior_weight=0).to_dict())
-    assert (saved.higher_is_better, saved.prior_weight) == (False, 0)
-    left_out = saved.run(query=QUESTION, documents=alike)
+    saved = RagIntrinsicsRanker.from_dict(RagIntrinsicsRanker(prior="lower").to_dict())
+    assert saved.prior == "lower"
+    left_out = RagIntrinsicsRanker(prior=None).run(query=QUESTION, documents=alike)
     assert len({d.score for d in left_out["documents"]}) == 1
-    with pytest.raises(InvalidInput, match="prior_weight"):
-        RagIntrinsicsRanker(prior_weight=-1)
+    with pytest.raises(InvalidInput, match="prior"):
+        RagIntrinsicsRanker(prior="up")  # type: ignore[arg-type]
 
 
 def test_06_a_threshold_means_the_same_for_one_document_and_for_gibberish() -> None:

@@ -9,7 +9,7 @@ from llama_index.core.schema import MetadataMode
 from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
 from pydantic import Field
 
-from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, MOST, OPTIONS, WINDOW, Mode
+from intrinsics_core.intrinsics.reranking import OPTIONS, Mode, Reading
 from intrinsics_core.protocol.results import RankedDocument, Ranking
 
 
@@ -25,16 +25,12 @@ class IntrinsicsRerank(JudgingPostprocessor):
 
     Args:
         top_n: return at most this many; None for all.
-        mode: how a language model ranks: ``"listwise"`` (one call up to ``window`` documents), ``"pairwise"``
+        mode: how a language model ranks: ``"listwise"`` (one call up to 20 documents), ``"pairwise"``
             (comparisons), ``"pointwise"`` (one call a document, scores that a threshold fits); None for the profile's
             own. See :func:`intrinsics_core.reranking`.
-        window: documents in one list.
-        both_orders: ask about each list or pair in both orders, against position bias, at twice the requests.
-        max_characters: of each node in a list; None shows them whole. ``reranking_cut`` says how many were cut.
-        prior_weight: how much the retriever's own scores weigh; 0 leaves them out.
-            See :func:`intrinsics_core.reranking`.
-        higher_is_better: whether the larger of two of those scores is the better one, False for distances; None: read
-            from the list's order. A list that neither rises nor falls then leaves its scores out.
+        prior: which of two of the retriever's scores is the better one: ``"higher"``, ``"lower"`` (distances), or
+            ``"auto"``, as the list's order tells; a list that neither rises nor falls then leaves its scores out. None:
+            they do not count.
         memory: the memory of a chat engine, to read the turns before the question from.
         metadata_mode: which metadata is read beside the text: what is embedded of a node (as LlamaIndex's own
             cross-encoder reranker reads it), what LLMs are shown (``MetadataMode.LLM``), or none.
@@ -54,11 +50,7 @@ class IntrinsicsRerank(JudgingPostprocessor):
 
     top_n: int | None = Field(default=None, ge=0)
     mode: Mode | None = None
-    window: int = Field(default=WINDOW, ge=2)
-    both_orders: bool = False
-    max_characters: int | None = Field(default=MAX_CHARACTERS, ge=1)
-    prior_weight: float = Field(default=1.0, ge=0, le=MOST)
-    higher_is_better: bool | None = None
+    prior: Reading | None = "auto"
     metadata_mode: MetadataMode = MetadataMode.EMBED
 
     @property

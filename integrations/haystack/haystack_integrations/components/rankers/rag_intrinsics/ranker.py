@@ -9,7 +9,7 @@ from haystack_integrations.common.rag_intrinsics.base import Intrinsic, checked_
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
 
 from intrinsics_core import InvalidInput, Profile
-from intrinsics_core.intrinsics.reranking import MAX_CHARACTERS, OPTIONS, WINDOW
+from intrinsics_core.intrinsics.reranking import OPTIONS, Reading
 from intrinsics_core.protocol.results import RankedDocument, Ranking
 
 
@@ -52,11 +52,7 @@ class RagIntrinsicsRanker(Intrinsic):
         top_k: int | None = None,
         score_threshold: float | None = None,
         mode: str | None = None,
-        window: int = WINDOW,
-        both_orders: bool = False,
-        max_characters: int | None = MAX_CHARACTERS,
-        prior_weight: float = 1.0,
-        higher_is_better: bool | None = None,
+        prior: Reading | None = "auto",
         meta_fields_to_embed: Sequence[str] | None = None,
         profile: Profile | str | None = None,
         on_error: str = "raise",
@@ -71,29 +67,23 @@ class RagIntrinsicsRanker(Intrinsic):
         :param score_threshold: Return only documents that score at least this; None for all. It is for scores that are
             probabilities: those of the embedded encoder, and of the pointwise mode. Where a model compared documents,
             or a fallback stands in, all pass, and `result` has a `warning`.
-        :param mode: How a language model ranks: `"listwise"` (one call up to `window` documents), `"pairwise"`
+        :param mode: How a language model ranks: `"listwise"` (one call up to 20 documents), `"pairwise"`
             (comparisons), `"pointwise"` (one call a document, scores that a threshold fits); None for the profile's
             own.
-        :param window: Documents in one list, from 2.
-        :param both_orders: Ask about each list or pair in both orders, against position bias, at twice the requests.
-        :param max_characters: Of each document in a list; `cut` in `result` counts those that are longer. None: whole.
-        :param prior_weight: How much the retriever's own scores weigh; 0 leaves them out. See
-            `intrinsics_core.reranking`.
-        :param higher_is_better: Whether the larger of two of those scores is the better one, `False` for distances;
-            None: read from the list's order. A list that neither rises nor falls then leaves its scores out.
+        :param prior: Which of two of the retriever's scores is the better one: `"higher"`, `"lower"` (distances), or
+            `"auto"`, as the list's order tells; a list that neither rises nor falls then leaves its scores out. None:
+            they do not count.
         :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
             the judge is shown them too, after the title.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"fallback"`: the original order with the scores that were there; `result`, and
             `meta` as `reranking_degraded`, say why.
         :param date: Date text for prompts that carry one; the day of the call where left out.
-        :raises InvalidInput: If `top_k`, `score_threshold`, `mode`, `window`, `max_characters`, `prior_weight`,
-            `higher_is_better` or `on_error` is none that it takes.
+        :raises InvalidInput: If `top_k`, `score_threshold`, `mode`, `prior` or `on_error` is none that it takes.
         """
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.top_k, self.score_threshold = self._checked(top_k), checked_threshold(score_threshold, self.intrinsic)
-        self.mode, self.window, self.both_orders, self.max_characters = mode, window, both_orders, max_characters
-        self.prior_weight, self.higher_is_better = prior_weight, higher_is_better
+        self.mode, self.prior = mode, prior
         self._call(self._read("?", (), None))  # a wrong value fails now, not at the first run
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
