@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from intrinsics_core import profiles, runtimes
 from intrinsics_core.runtimes.configs import (
+    CascadeConfig,
     Config,
     EmbeddedConfig,
     EncodersConfig,
@@ -25,6 +26,7 @@ RUNTIMES: dict[type[Config], str] = {
     EncodersConfig: "intrinsics_core.encoders.by_config:encoders",
     ScriptedConfig: "intrinsics_core.runtimes.scripted:Scripted",
     MixedConfig: "intrinsics_core.runtimes.mixed:mixed",
+    CascadeConfig: "intrinsics_core.runtimes.cascade:cascade",
 }
 PROFILES = {
     "embedded": "intrinsics_core.embedded.profile",

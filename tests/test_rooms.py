@@ -194,18 +194,18 @@ MOST_LINES = {
     "encoders": 1496,
     "intrinsics": 3194,
     "local": 1310,
-    "profiles": 5187,
-    "protocol": 2456,
+    "profiles": 5373,
+    "protocol": 2476,
     "render": 1429,
     "replies": 2077,
     "running": 2429,
-    "runtimes": 4241,
+    "runtimes": 4327,
     "service": 2655,
     "testing": 663,
     "text": 2087,
     "training": 1549,
 }
-MOST_CODE = 29296  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29469  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 230  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=60, functions=357)  # by a detection of two sentences
 MOST_TEST_LINES = 5249  # under tests/embedded and tests/text

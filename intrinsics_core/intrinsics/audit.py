@@ -223,6 +223,7 @@ def put_together(task: Task, parts: AuditParts) -> Audit:
         ),
         label=verdicts.label,
         score=verdicts.score,
+        by=verdicts.by,
         certainty=certainty,
         answer_relevance=parts.answer_relevance,
         disagreements=tuple(

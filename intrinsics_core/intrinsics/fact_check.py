@@ -141,7 +141,11 @@ def fact_check(
     return made
 
 
-def _program(
+def _program(task: Task, profile: Profile, **chosen: Any) -> Program[FactCheck]:
+    return (yield from profile.decided("fact-check", lambda judge: _checked(task, judge, **chosen)))
+
+
+def _checked(
     task: Task,
     profile: Profile,
     *,

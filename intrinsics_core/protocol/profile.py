@@ -190,6 +190,15 @@ class Profile:
                 return list(found[0])
         return (yield from self.ask_many(name, [task.only(i) for i in range(len(task.documents))]))
 
+    def decided(self, name: str, program: Callable[[Profile], Program[T]]) -> Program[T]:
+        """What a program over the judge of an intrinsic gives. Where there are two judges, the verdict of one of them.
+
+        Args:
+            name: name of the intrinsic.
+            program: what to ask of a judge.
+        """
+        return (yield from program(self))
+
     def write(self, name: str, task: Task, value: Any) -> str:
         """The reply that a well-behaved model would give for this value: what ``parse`` reads back.
 

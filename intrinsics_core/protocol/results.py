@@ -10,7 +10,7 @@ know; its label stands), ``dropped`` (how many unusable entries of a reply were 
 sentences, documents or samples that were asked about have no verdict), ``cut`` (how many documents
 or earlier turns were read in part alone), ``unread`` (how many tokens of the documents were not read, being more than
 the runtime's ``max_document_tokens``), ``read`` (the share of the sources' text that was read, where a fact check or an
-encoder tells it), and ``usage`` (always).
+encoder tells it), ``by`` (which judge of a cascade decided), and ``usage`` (always).
 
 Ids are the caller's and may repeat: ``index`` is the position of a document among those given, from 0.
 """
@@ -42,6 +42,7 @@ Prior = Literal["higher is better", "lower is better"]
 _RIGHT = "probability that the answer is right"
 _SUPPORTED = "probability that the documents support the response"
 _ADDRESSES = "probability that the answer addresses the question"
+_DECIDED = "which judge of a cascade decided: first or then; of a cascade in a cascade, then.first"
 Faithfulness = Literal["faithful", "partial", "unfaithful", "NA"]
 
 
@@ -141,7 +142,7 @@ class Result(Frozen):
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
         why = ("category", "analysis", "unjudged", "prior", "reason", "degraded")
-        names = (*why, "missing", "unsure", "dropped", "cut", "unread", "read")
+        names = (*why, "missing", "unsure", "dropped", "cut", "unread", "read", "by")
         odd = {key: data.pop(key, None) for key in names}
         return data | {key: value for key, value in odd.items() if value or (key == "read" and value is not None)}
 
@@ -191,6 +192,12 @@ class Judgement(Frozen):
     label: Relevance
     score: float | None = Field(ge=0, le=1, description="probability that the document helps to answer")
     failure: str | None = Field(default=None, exclude=True, repr=False)
+    by: str | None = Field(default=None, description=_DECIDED)
+
+    @model_serializer(mode="wrap")
+    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        data: dict[str, Any] = handler(self)
+        return data if self.by is not None else {key: value for key, value in data.items() if key != "by"}
 
 
 class ContextRelevance(Result):
@@ -215,6 +222,7 @@ class Answerability(Result):
 
     label: Literal["answerable", "unanswerable"]
     probability: float | None = Field(ge=0, le=1, description="probability that the documents answer the question")
+    by: str | None = Field(default=None, description=_DECIDED)
 
     @property
     def answerable(self) -> bool:
@@ -321,6 +329,7 @@ class HallucinationDetection(Result):
     label: Faithfulness
     score: float | None = Field(ge=0, le=1, description=_SUPPORTED)
     sentences: tuple[SentenceVerdict, ...]
+    by: str | None = Field(default=None, description=_DECIDED)
 
 
 class Citation(Frozen):
@@ -379,6 +388,7 @@ class FactCheck(Result):
     )
     claims: tuple[CheckedClaim, ...]
     sources: tuple[SourceVerdict, ...]
+    by: str | None = Field(default=None, description=_DECIDED)
 
 
 Metric = Literal["faithfulness", "instruction-following", "coherence", "completeness"]
@@ -501,6 +511,7 @@ class Audit(Result):
     certainty: float | None = Field(ge=0, le=1, description=f"{_RIGHT}, to the nearest of .05, .15 … .95")
     answer_relevance: float | None = Field(ge=0, le=1, description=_ADDRESSES)
     disagreements: tuple[str, ...] = ()
+    by: str | None = Field(default=None, description=_DECIDED)
 
     @property
     def hallucination(self) -> HallucinationDetection:
@@ -508,7 +519,7 @@ class Audit(Result):
         kept = SentenceVerdict.model_fields
         rows = tuple(SentenceVerdict(**{name: getattr(s, name) for name in kept}) for s in self.sentences)
         return HallucinationDetection(label=self.label, score=self.score, sentences=rows, missing=self.missing,
-                                      reason=self.reason, degraded=self.degraded)  # fmt: skip
+                                      reason=self.reason, degraded=self.degraded, by=self.by)  # fmt: skip
 
     @property
     def citations(self) -> Citations:

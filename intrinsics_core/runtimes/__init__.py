@@ -13,7 +13,7 @@ from intrinsics_core.protocol.errors import InvalidInput, within
 from intrinsics_core.protocol.names import keyed
 from intrinsics_core.runtimes.adapters import check_names, route_names
 from intrinsics_core.runtimes.base import AsyncRuntime, BlockingRuntime, Runtime
-from intrinsics_core.runtimes.configs import KINDS, Config, EncodersConfig, MixedConfig
+from intrinsics_core.runtimes.configs import KINDS, CascadeConfig, Config, EncodersConfig, MixedConfig
 from intrinsics_core.runtimes.configured import ConfiguredRuntime
 
 __all__ = [
@@ -81,6 +81,10 @@ def check(spec: Any) -> None:
         check_names(config.adapters, profiles.profile(config.profile or "prompted"))  # type: ignore[attr-defined]
     if isinstance(config, EncodersConfig):
         check(config.base)
+    if isinstance(config, CascadeConfig):
+        for name in ("first", "then"):
+            with within(f"runtime.{name}"):
+                check(getattr(config, name))
     if isinstance(config, MixedConfig):
         _check_routes(config.routes)
 

@@ -373,6 +373,14 @@ class MixedConfig(Config):
     routes: Annotated[Mapping[str, Any], Field(min_length=1)]
 
 
+class CascadeConfig(Config):
+    """``first`` judges, and ``then`` where the first is unsure: each a config, or in Python a runtime."""
+
+    kind: Literal["cascade"] = "cascade"
+    first: Any
+    then: Any
+
+
 # --- the union ----------------------------------------------------------------------------------------------------
 
 

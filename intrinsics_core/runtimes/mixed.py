@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.profiles import own_names
 from intrinsics_core.profiles.routed import ELSE, no_route, routed
-from intrinsics_core.protocol.errors import within
+from intrinsics_core.protocol.errors import IntrinsicsError, within
 from intrinsics_core.protocol.names import find, keyed
 from intrinsics_core.protocol.requests import Outcome, Request
 from intrinsics_core.runtimes import as_runtime
@@ -16,7 +17,55 @@ from intrinsics_core.runtimes.adapters import route_names
 from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, broken
 
 
-class Mixed(AsyncRuntime):
+class Several(AsyncRuntime):
+    """Several runtimes as one; each request goes to one of them. They work side by side."""
+
+    @property
+    @abstractmethod
+    def _all(self) -> Sequence[Runtime]:
+        """The runtimes, each once."""
+
+    @abstractmethod
+    def _for(self, request: Request) -> tuple[Runtime | IntrinsicsError, Request]:
+        """Who answers a request, and the request as that one takes it; an error where nobody does."""
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        groups: dict[int, tuple[Runtime, list[int], list[Request]]] = {}
+        for i, request in enumerate(requests):
+            runtime, taken = self._for(request)
+            if isinstance(runtime, IntrinsicsError):
+                outcomes[i] = runtime
+                continue
+            _, members, asked = groups.setdefault(id(runtime), (runtime, [], []))
+            members.append(i)
+            asked.append(taken)
+        answered = await asyncio.gather(*(_answered(runtime, asked) for runtime, _, asked in groups.values()))
+        for (_, members, _), group in zip(groups.values(), answered, strict=True):
+            outcomes |= zip(members, group, strict=True)
+        return [outcomes[i] for i in range(len(requests))]
+
+    def warm_up(self) -> None:
+        for runtime in self._all:
+            runtime.warm_up()
+
+    def close(self) -> None:
+        for runtime in self._all:
+            runtime.close()
+
+    async def aclose(self) -> None:
+        for runtime in self._all:
+            await runtime.aclose()
+
+
+async def _answered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
+    try:
+        return await runtime.ahandle(requests)
+    except Exception as error:  # one runtime that breaks costs the others nothing
+        return broken(error, requests)
+
+
+class Mixed(Several):
     """Each request to the runtime that its intrinsic is routed to.
 
     >>> from intrinsics_core import answerability, as_runtime, run
@@ -31,7 +80,7 @@ class Mixed(AsyncRuntime):
         kinds: runtime by the class of a request, before the routes: for what none of them answers, such as a flow's
             retriever, or what a profile's base asks for.
 
-    A request that has no route ends in an :class:`UnsupportedIntrinsic`. Runtimes work side by side.
+    A request that has no route ends in an :class:`UnsupportedIntrinsic`.
 
     Raises:
         InvalidInput: a route is named after nothing that is ever called; the message has the nearest name. Known are
@@ -47,38 +96,14 @@ class Mixed(AsyncRuntime):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.routes!r})"
 
-    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        groups: dict[int, tuple[Runtime | None, list[int]]] = {}
-        for i, request in enumerate(requests):
-            runtime = self._of(request)
-            groups.setdefault(id(runtime), (runtime, []))[1].append(i)
-        answered = await asyncio.gather(
-            *(_answered(runtime, [requests[i] for i in members], self.routes) for runtime, members in groups.values())
-        )
-        outcomes: dict[int, Outcome] = {}
-        for (_, members), group in zip(groups.values(), answered, strict=True):
-            outcomes |= zip(members, group, strict=True)
-        return [outcomes[i] for i in range(len(requests))]
-
-    def _of(self, request: Request) -> Runtime | None:
+    def _for(self, request: Request) -> tuple[Runtime | IntrinsicsError, Request]:
         by_kind = self.kinds.get(type(request))
-        return by_kind or self.routes.get(find(request.intrinsic, self.routes) or ELSE)
+        found = by_kind or self.routes.get(find(request.intrinsic, self.routes) or ELSE)
+        return found or no_route(request.intrinsic, self.routes), request
 
     @property
-    def _all(self) -> list[Runtime]:
+    def _all(self) -> Sequence[Runtime]:
         return list({id(runtime): runtime for runtime in (*self.routes.values(), *self.kinds.values())}.values())
-
-    def warm_up(self) -> None:
-        for runtime in self._all:
-            runtime.warm_up()
-
-    def close(self) -> None:
-        for runtime in self._all:
-            runtime.close()
-
-    async def aclose(self) -> None:
-        for runtime in self._all:
-            await runtime.aclose()
 
 
 def mixed(routes: Mapping[str, Any]) -> Mixed:
@@ -88,14 +113,3 @@ def mixed(routes: Mapping[str, Any]) -> Mixed:
         with within(f"runtime.routes.{name}"):
             made[name] = as_runtime(route)
     return Mixed(made)
-
-
-async def _answered(
-    runtime: Runtime | None, requests: Sequence[Request], routes: Mapping[str, Runtime]
-) -> Sequence[Outcome]:
-    if runtime is None:
-        return [no_route(request.intrinsic, routes) for request in requests]
-    try:
-        return await runtime.ahandle(requests)
-    except Exception as error:  # one runtime that breaks costs the others nothing
-        return broken(error, requests)

@@ -97,7 +97,7 @@ def test_a_key_apart_and_together_again() -> None:
 
 def test_the_union_is_a_schema() -> None:
     kinds = KINDS.union.json_schema()["discriminator"]["mapping"]
-    assert set(kinds) >= {"embedded", "encoders", "server", "transformers", "vllm", "scripted", "mixed"}
+    assert set(kinds) >= {"embedded", "encoders", "server", "transformers", "vllm", "scripted", "mixed", "cascade"}
 
 
 def test_classes_of_runtimes_are_handed_out_by_name() -> None:
