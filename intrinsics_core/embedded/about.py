@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 from intrinsics_core.embedded.sources import Sources
 from intrinsics_core.embedded.words import Token, Unit, claim, idf, is_unheard_of, keys_of, stem, tokens, told_apart
-from intrinsics_core.text.headings import heading_level
-from intrinsics_core.text.questions import AUXILIARY
+from intrinsics_core.text.lines import heading_level
+from intrinsics_core.text.words import AUXILIARY
 
 _OPENED = r"\A\W*(?:[^\W\d]+(?: [^\W\d]+){0,4}, )?(?:(?:and|but|so) )?"  # "However, ", "And "
 _STANDS_FOR = re.compile(

@@ -15,9 +15,9 @@ from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
 from intrinsics_core.protocol.task import Document, Task
 from intrinsics_core.replies import sentence_ids
-from intrinsics_core.text.cleaning import each_as_meant
+from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.layout import laid_out
-from intrinsics_core.text.outline import columns_of
+from intrinsics_core.text.reading import columns_of
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.sources import Sources
@@ -42,8 +42,10 @@ def answer_and_documents(task: Task) -> Sequence[Request]:
 
 def _meant(task: Task) -> list[str]:
     """The sentences of the documents as the encoder sees them."""
+    from intrinsics_core.embedded.words import is_known
+
     sentences = [[sentence.text for sentence in each] for each in task.document_sentences]
-    return [meant or text for each in sentences for text, meant in zip(each, each_as_meant(each), strict=True)]
+    return [meant or text for each in sentences for text, meant in zip(each, cleaned(each, is_known), strict=True)]
 
 
 _NAMED_BY = ("source", "file_name", "filename", "file_path", "url", "title")  # where frameworks keep a document's name

@@ -24,8 +24,8 @@ from intrinsics_core.embedded.short_answers import is_bare, yes_or_no
 from intrinsics_core.embedded.turns import asks, asks_what_was_done, true_answer
 from intrinsics_core.embedded.words import Unit, claim, keys_of, terms, tokens
 from intrinsics_core.protocol.task import Message, Task, ToolCall
-from intrinsics_core.text.fences import is_fence
 from intrinsics_core.text.layout import ends_in_question, laid_out
+from intrinsics_core.text.lines import is_fence
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.heads import Floats

@@ -34,8 +34,7 @@ from intrinsics_core.protocol.task import Document, Task
 from intrinsics_core.text.cleaning import as_meant, cleaned
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.memory import remembered
-from intrinsics_core.text.outline import columns_of
-from intrinsics_core.text.reading import as_read
+from intrinsics_core.text.reading import as_read, columns_of
 
 if TYPE_CHECKING:
     import numpy as np

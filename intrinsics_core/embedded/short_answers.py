@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from intrinsics_core.embedded.words import claim, terms
-from intrinsics_core.text.courtesy import BEGINS, GREETING, NO, SADLY, SURELY, THANKS, YES
 from intrinsics_core.text.layout import laid_out
-from intrinsics_core.text.questions import AUXILIARY
+from intrinsics_core.text.words import AUXILIARY, BEGINS, GREETING, NO, SADLY, SURELY, THANKS, YES
 
 _YES, _NO = f"{YES}|true", f"{NO}|false|never"
 # Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from intrinsics_core.text.memory import remembered
-from intrinsics_core.text.months import MONTHS, SHORT_MONTHS
+from intrinsics_core.text.words import MONTHS, SHORT_MONTHS
 
 
 class Quantity(NamedTuple):

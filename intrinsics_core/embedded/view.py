@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 
 from intrinsics_core.embedded.words import is_known, keys_of
 from intrinsics_core.text.citation_marks import unmarked
-from intrinsics_core.text.cleaning import cleaned_answer
-from intrinsics_core.text.headings import BOLD, EMOJI_CHARACTERS, heading, heading_level
+from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.items import BULLET, NUMBERED, behind
 from intrinsics_core.text.items import unmarked as without_bullet
 from intrinsics_core.text.layout import is_item
+from intrinsics_core.text.lines import BOLD, EMOJI_CHARACTERS, heading, heading_level
 from intrinsics_core.text.tables import NO, YES, in_words
 
 _EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"
@@ -36,7 +36,7 @@ def read_answer(sentences: Sequence[str], documents: Sequence[str] = (), names: 
         documents: the texts of the documents, whose numbers may be cited.
         names: their ids, titles and addresses, which may be cited.
     """
-    said = _without_signature(in_words(cleaned_answer(unmarked(sentences, documents, names), is_known)))
+    said = _without_signature(in_words(cleaned(unmarked(sentences, documents, names), is_known, hidden=True)))
     written: frozenset[str] | None = None  # the keys of the documents, made where a heading asks for them
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):

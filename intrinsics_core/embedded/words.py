@@ -35,8 +35,7 @@ from numpy.typing import NDArray
 
 from intrinsics_core.embedded.values import CARDINALS, NUMBER_WORDS, PARTS_OF_THE_DAY, Quantity, quantities, value_key
 from intrinsics_core.text.memory import remembered
-from intrinsics_core.text.months import MONTHS
-from intrinsics_core.text.words import word_set
+from intrinsics_core.text.words import MONTHS, word_set
 
 STOPWORDS: frozenset[str] = word_set(
     """

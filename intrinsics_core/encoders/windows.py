@@ -16,7 +16,7 @@ from intrinsics_core._support import cancellation as cancelling
 from intrinsics_core.encoders.conventions import BEGIN, END, Special
 from intrinsics_core.protocol.errors import ContextTooLong, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Read
-from intrinsics_core.text.parts import parts
+from intrinsics_core.text.memory import parts
 
 _OVERLAP = 4  # a window shares a quarter of its tokens with the next: what is that short lies in one of them whole
 _PART = 200_000  # characters tokenized at a time: a token takes hundreds of bytes until its place is noted

@@ -6,10 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from intrinsics_core.protocol.results import SentenceVerdict
-from intrinsics_core.text.fences import blocks
-from intrinsics_core.text.headings import BOLD, heading_level
 from intrinsics_core.text.layout import is_item
-from intrinsics_core.text.outline import columns_of
+from intrinsics_core.text.lines import BOLD, blocks, heading_level
+from intrinsics_core.text.reading import columns_of
 from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.tables import is_row, is_rule
 

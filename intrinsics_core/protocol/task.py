@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.text.months import MONTHS
 from intrinsics_core.text.reasoning import blanked
 from intrinsics_core.text.sentences import Span, punkt
+from intrinsics_core.text.words import MONTHS
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 ROLES: tuple[str, ...] = get_args(Role)

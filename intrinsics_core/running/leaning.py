@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from itertools import takewhile
 
-from intrinsics_core.text.headings import heading_level
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.lines import heading_level
 from intrinsics_core.text.tables import is_row, is_rule
 
 _COMING = "word"

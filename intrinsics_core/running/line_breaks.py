@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intrinsics_core.protocol.task import Split
-from intrinsics_core.text.fences import is_fence
+from intrinsics_core.text.lines import is_fence
 from intrinsics_core.text.sentences import Span
 
 _REACH = 400  # characters of what was said before that are looked at

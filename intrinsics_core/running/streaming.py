@@ -28,7 +28,7 @@ from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, ru
 from intrinsics_core.running.leaning import leans, shortened
 from intrinsics_core.running.line_breaks import readable_alone, split_behind, would_be_heading
 from intrinsics_core.runtimes import as_runtime
-from intrinsics_core.text.fences import fenced
+from intrinsics_core.text.lines import fenced
 from intrinsics_core.text.reasoning import blanked, unended
 from intrinsics_core.text.sentences import Span, punkt
 

@@ -19,13 +19,12 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from intrinsics_core.text.columns import has_columns
-from intrinsics_core.text.fences import fenced
-from intrinsics_core.text.headings import BOLD, heading_level
+from intrinsics_core.text.cleaning import Region, block_ends, regions, stands_apart
+from intrinsics_core.text.lines import BOLD, fenced, heading_level
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.prose import is_ended, sentences_of
 from intrinsics_core.text.sentences import Span
-from intrinsics_core.text.web_pages import Region, block_ends, regions, stands_apart
+from intrinsics_core.text.tables import are_csv, has_columns
 
 _RULE = re.compile(r"\A[=\-_*~]{3,}+\Z")
 _ROW = re.compile(r"\A(?:\||[^|\t]*+(?:\|[^|\t]*+\||\t[^|\t]))")
@@ -168,6 +167,7 @@ def _joined(text: str, block: list[_ProseLine]) -> Iterator[tuple[int, int, bool
     ]
     inner = [full for full, line in zip(forced, block[1:], strict=True) if not line.item]
     wrapped = width <= _WRAPPED and len(inner) > 1 and sum(inner) >= 0.8 * len(inner)
+    csv = are_csv(bare) or are_csv(bare[1:])
     wrapped = wrapped and width >= _NARROW and not _are_records(bare)
     begin, end = block[0].begin, block[0].end
     for i, following in enumerate(block[1:]):
@@ -176,7 +176,7 @@ def _joined(text: str, block: list[_ProseLine]) -> Iterator[tuple[int, int, bool
         goes_on = _is_cut(line, after) or (not stopped and after[:1].islower() and len(line) > 20)
         alone = len(inner) == 1 and not stopped and _ALONE <= len(line) <= _WRAPPED and forced[i]
         columns = has_columns(line) and has_columns(after)
-        if not (following.item or columns) and (goes_on or alone or (wrapped and forced[i])):
+        if not (following.item or columns or csv) and (goes_on or alone or (wrapped and forced[i])):
             end = following.end
             continue
         yield begin, end, True

@@ -1,20 +1,20 @@
-"""What a function made of the texts used last: a memory that is bounded in bytes."""
+"""What bounds the room that texts take: a memory of those used last, and a long text in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_REACH = 1_000  # characters in which a space is looked for
 
 
 def remembered(
     count: int, longest: int = 20_000, kept_as: Callable[[Any], Any] | None = None
 ) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
-    """Remember what a function makes of the ``count`` texts that were used last.
+    """Remember what a function makes of the ``count`` texts that were used last, of at most ``longest`` characters.
 
-    What it makes of a text of more than ``longest`` characters is not kept, so the memory is bounded in bytes, too.
     ``kept_as``: what an iterator is kept as, such as ``tuple``; that of a long text stays an iterator.
     """
 
@@ -30,3 +30,20 @@ def remembered(
         return recalled
 
     return decorated
+
+
+def parts(text: str, size: int) -> Iterator[str]:
+    """A text in parts of at most ``size`` characters, which together are the text, cut at spaces where there are any.
+
+    >>> list(parts("one two three", 8))
+    ['one two', ' three']
+    """
+    begin = 0
+    while len(text) - begin > size:
+        end = begin + size
+        least = max(begin, end - _REACH)
+        space = max(text.rfind(" ", least, end), text.rfind("\n", least, end))
+        end = space if space > begin else end
+        yield text[begin:end]
+        begin = end
+    yield text[begin:] if begin else text

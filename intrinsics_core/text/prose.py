@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from intrinsics_core.text.months import MONTHS, WEEKDAYS
-from intrinsics_core.text.words import word_set
+from intrinsics_core.text.words import MONTHS, WEEKDAYS, word_set
 
 _STOPPED = re.compile(r"[.!?…。！？｡:：;；؟۔।॥።][\"'”’»)\]）」』*_]*+\Z")
 _CLOSING = "\"'”’»)]}）」』】》*_"

@@ -7,29 +7,35 @@ What only asks is not read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from intrinsics_core.text import boxes, tables
-from intrinsics_core.text.fences import coded
-from intrinsics_core.text.items import behind, in_list, listed
-from intrinsics_core.text.outline import outline
-from intrinsics_core.text.prose import ended
-from intrinsics_core.text.questions import answered, asked, decides, wants
+from intrinsics_core.text import tables
+from intrinsics_core.text.items import behind, holds, in_list, listed, mark, unmarked
+from intrinsics_core.text.lines import coded, heading, is_fence
+from intrinsics_core.text.prose import ended, is_ended
+from intrinsics_core.text.sentences import Span
+from intrinsics_core.text.words import AUXILIARY, NO, SADLY, SURELY, YES
+
+_LONGEST = 300  # characters of a question, and of what introduces items: a line without spaces is one word
+_MOST = 25  # words of what introduces items
+_DEEP = 3  # so many items above an item are read with it, the nearest ones
+_MARKS = "*_ \t:"
+_TAB = 4  # spaces that a tab stands for
 
 
 class ReadSentence(NamedTuple):
     """A sentence as it is read.
 
     text: what models read; "" for nothing. own: for what it may be cited: what it says itself, and of an answer its
-    question, too. section: a number that changes where something else begins. front: what introduces the sentence,
-    behind which it is read. question: the question before it, which it answers; "" for none.
+    question, too. section: a number that changes where something else begins. question: the question before it, which
+    it answers; "" for none.
     """
 
     text: str
     own: str
     section: int = 0
-    front: str = ""
     question: str = ""
 
 
@@ -40,48 +46,197 @@ def as_read(sentences: Sequence[str], columns: Sequence[int] = ()) -> list[str]:
 
     Args:
         sentences: in order (`layout.laid_out`).
-        columns: `outline.columns_of` them; empty: each begins a line.
+        columns: `columns_of` them; empty: each begins a line.
     """
-    found = _read(sentences, columns)
-    return [f"{each.question}? {each.text}" if each.question else each.text for each in found]
+    return [f"{each.question}? {each.text}" if each.question else each.text for each in _read(sentences, columns)]
 
 
 def readings(sentences: Sequence[str], columns: Sequence[int] = ()) -> list[ReadSentence]:
     """The sentences as evidence of claims, with what each says itself and where something else begins."""
-    return [_stated(each) if each.question else each for each in _read(sentences, columns)]
+    found = _read(sentences, columns)
+    said = [answered(each.question, each.text) if each.question else "" for each in found]
+    return [each._replace(text=text, own=text) if text else each for each, text in zip(found, said, strict=True)]
 
 
-def _stated(answer: ReadSentence) -> ReadSentence:
-    """An answer behind its question as a statement. One that says neither yes nor no is not taken for a yes."""
-    said = answered(answer.question, answer.text)
-    return answer._replace(text=said, own=said)
+def columns_of(text: str, spans: Sequence[Span]) -> list[int]:
+    """For each sentence of a text the column in which it begins a line; -1 where it goes on in one."""
+    found, end = list[int](), 0
+    for span in spans:
+        between = text[end : span.begin]
+        *earlier, indent = between.splitlines() if between[-1:] not in "\r\n" else [between, ""]
+        found.append(len(indent.expandtabs(_TAB)) if earlier or end == 0 else -1)
+        end = span.end
+    return found
 
 
 def _read(sentences: Sequence[str], columns: Sequence[int]) -> list[ReadSentence]:
     said = _in_words(sentences)
-    places = outline([text if said[i] else "" for i, text in enumerate(sentences)], columns or [0] * len(sentences))
     found, question = list[ReadSentence](), ReadSentence("", "")
-    following = [*sentences[1:], ""][: len(sentences)]
-    for text, words, place, after in zip(sentences, said, places, following, strict=True):
-        asks = asked(text)
-        if asks and (decides(after) or not wants(asks)):
-            question = ReadSentence("" if place.introduces else asks, "", place.section)
-            found.append(ReadSentence("", "", place.section))
+    places = _places([text if said[i] else "" for i, text in enumerate(sentences)], columns or [0] * len(sentences))
+    for text, words, (front, section, introduces) in zip(sentences, said, places, strict=True):
+        if asks := asked(text):
+            question = ReadSentence("" if introduces else asks, "", section)
+            found.append(ReadSentence("", "", section))
             continue
-        read = "" if place.introduces else _behind(place.front, words) if place.front else words
-        answers = question.text if read and question.section == place.section else ""
-        if words:
-            question = ReadSentence("", "")
-        found.append(ReadSentence(read, words, place.section, place.front, answers))
+        read = "" if introduces else words
+        if read and front:
+            read = listed(front, read) if in_list(read) else ended(behind(front, read))
+        found.append(ReadSentence(read, words, section, question.text if read and question.section == section else ""))
+        question = ReadSentence("", "") if words else question
     return found
 
 
 def _in_words(sentences: Sequence[str]) -> list[str]:
     """The sentences with rows of tables and boxes in words. Code stays as it is."""
     rows, code = tables.in_words(sentences), coded(sentences)
-    said = boxes.in_words(["" if i in code else row for i, row in enumerate(rows)])
+    said = _without_boxes(["" if i in code else row for i, row in enumerate(rows)])
     return [row if i in code else said[i] for i, row in enumerate(rows)]
 
 
-def _behind(front: str, text: str) -> str:
-    return listed(front, text) if in_list(text) else ended(behind(front, text))
+# --- what stands above a sentence ---------------------------------------------------------------------------------
+
+Place = tuple[str, int, bool]
+"""What a sentence is read behind, "" for nothing; a number that changes where something else begins; whether it only
+introduces others, which are read behind it."""
+
+
+def _places(lines: Sequence[str], columns: Sequence[int]) -> Iterator[Place]:
+    """For each sentence its place. "Not covered:" says what "- water damage" means, and "- Garden Hotel" of whose price
+    "- double room: 70 euros" below it is."""
+    introduction, section = "", 0
+    items = list[tuple[int, str, str]]()  # of each item above: its column, the kind of its mark, what it introduces
+    for i, (text, column) in enumerate(zip(lines, columns, strict=True)):
+        title = heading(text) if column >= 0 else None
+        item = column >= 0 and title is None and in_list(text)
+        left = title is not None
+        if item:
+            kind = mark(text)
+            while items and not _is_above(items, column, kind):
+                left = items.pop()[0] > column or left
+            front = ": ".join(filter(None, (introduction, *(each[2] for each in items[-_DEEP:]))))
+        elif left or (column >= 0 and not (items and column > items[0][0])):
+            items, introduction = [], ""
+        said = unmarked(title.name) if title else unmarked(text) if item else text
+        opens = (item or not items) and _opens(lines, columns, i, item)
+        said = _introduction(said) if opens else ""
+        section += bool(said or left)
+        if item:
+            items.append((column, kind, said))
+        else:
+            front, introduction = "", said or introduction
+        yield front, section, bool(said)
+
+
+def _is_above(items: Sequence[tuple[int, str, str]], column: int, kind: str) -> bool:
+    """Whether the last item is above a new one: it is indented less, or holds it as "(1)" holds "a)"."""
+    last, _, says = items[-1]
+    return last < column or (
+        last == column and bool(says) and all(k != kind for c, k, _ in items[-_DEEP:] if c == last)
+    )
+
+
+def _opens(lines: Sequence[str], columns: Sequence[int], i: int, item: bool) -> bool:
+    """Whether a list begins below a sentence."""
+    if i + 1 == len(lines) or columns[i + 1] < 0 or heading(lines[i + 1]) or not in_list(lines[i + 1]):
+        return False
+    if not item or columns[i] != columns[i + 1]:
+        return not item or columns[i] < columns[i + 1]
+    outer, inner = mark(lines[i]), mark(lines[i + 1])
+    return outer != inner and (lines[i].endswith(":") or holds(outer, inner))
+
+
+def _introduction(text: str) -> str:
+    """What a sentence says of the items below it, if it is one that introduces: it has no end, a colon, or asks."""
+    question = "" if is_fence(text) else asked(text)
+    said = question or text.strip(_MARKS)
+    introduces = _OPEN.match(question) if question else not is_ended(said) and said[-1:] not in tuple(",;|")
+    return said if introduces and len(said) <= _LONGEST and len(said.split()) <= _MOST and not is_fence(text) else ""
+
+
+# --- questions ----------------------------------------------------------------------------------------------------
+
+_LABELS = re.compile(r"\A(?:#{1,6}\s+|[-*•>]\s+|\*\*|__|\(?\d{1,3}[.)]\s+|[“\"«„]|[^\W\d_][\w .’'-]{0,30}:\s+){0,3}")
+_POLAR = re.compile(rf"\A(?:and |but |or |so )?(?P<auxiliary>{AUXILIARY})(?P<rest>\s.+)", re.IGNORECASE | re.DOTALL)
+_OPEN = re.compile(
+    r"\A(?:and |but |so )?(?:(?:in|at|on|to|by|for|from|since|until|with|under) )?"
+    r"(?:who|whom|whose|what|which|when|where|why|how)\b",
+    re.IGNORECASE,
+)
+_CLOSING = "*_\"'”’»)] \t\r\n"
+_BEGUN = re.compile(
+    rf"\A(?:(?:{SADLY})\b,? )?(?:(?P<yes>{YES}|{SURELY})"
+    rf"|(?P<no>(?:{NO})(?!\.\s?\d)|(?:(?:{SADLY}|{SURELY}) )?not))\b"
+    r"(?:,? unfortunately)?(?:\s?[.,;:!–—-]++\s*|\Z)",
+    re.IGNORECASE,
+)
+
+
+def asked(sentence: str) -> str:
+    """The question that a sentence is, without a mark or a speaker in front and its question mark; "" if it is none.
+
+    A sentence that asks at its end alone ("My parcel is lost, can you help?") tells something, too.
+    """
+    text = sentence.rstrip(_CLOSING)
+    if not text.endswith("?") or len(text) > _LONGEST:
+        return ""
+    text = _LABELS.sub("", text).strip(_CLOSING).rstrip("?")
+    return text if _POLAR.match(text) or _OPEN.match(text) else ""
+
+
+def answered(question: str, answer: str) -> str:
+    """A sentence that follows a question, as it is read with it. What is neither yes nor no is not taken for a yes.
+
+    "Is breakfast included?" above "No, it is 9 euros extra." reads "Is not breakfast included: it is 9 euros extra."
+
+    Args:
+        question: what was `asked`.
+        answer: the sentence as it stands, with a mark or a speaker in front.
+    """
+    polar, said = _POLAR.match(question), _LABELS.sub("", answer).strip()
+    if polar is None:
+        return f"{question}: {said}"
+    begun = _BEGUN.match(said)
+    if begun is None:
+        return answer
+    rest, denied = said[begun.end() :], " not" if begun["no"] else ""
+    return f"{polar['auxiliary']}{denied}{polar['rest']}{f': {rest}' if rest else '.'}"
+
+
+# --- boxes --------------------------------------------------------------------------------------------------------
+
+_BOX = re.compile(r"(?<!\S)(\[[ xX✓✔]\]|[☐☑☒🗹])(?=\s|\Z)")
+_EMPTY = ("[ ]", "☐")
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])?\Z")
+_ENDS = " \t\r\n.,;:|"
+
+
+def _without_boxes(sentences: Sequence[str]) -> list[str]:
+    """The sentences with what their boxes say: "[x] vegan" is "vegan: yes", and "[ ] vegan" is "not vegan".
+
+    Where none is ticked, a box that begins a line is the mark of an item ("☐ Lock the cabinet") and says nothing.
+    """
+    ticked = any(box not in _EMPTY for text in sentences for box in _BOX.findall(text))
+    return [_ticked(text, ticked) for text in sentences]
+
+
+def _ticked(text: str, ticked: bool) -> str:
+    """A sentence with what stands behind each of its boxes, or before them where the last has nothing behind it.
+
+    Prose may speak of boxes: "Use [ ] for an empty list." So the sentence begins with one, or a colon stands before the
+    first, or it has no end mark and several, or one at its end.
+    """
+    before, *rest = _BOX.split(text)
+    if not rest:
+        return text
+    marks, names = rest[::2], [name.strip(_ENDS) for name in rest[1::2]]
+    begins = _BULLET.match(before.strip()) is not None
+    if begins and not ticked and len(names) == 1 and names[0]:
+        return ended(rest[1].strip())
+    if not (begins or before.rstrip().endswith(":")) and (is_ended(text) or (len(names) == 1 and names[0])):
+        return text
+    opening = "" if begins else before.strip(_ENDS)
+    if not names[-1]:  # "shower [x] bathtub [ ]"
+        names, opening = [opening, *names[:-1]], ""
+    told = [f"not {name}" if box in _EMPTY else f"{name}: yes" for box, name in zip(marks, names, strict=True) if name]
+    said = "; ".join(told)
+    return ended(f"{opening}: {said}" if opening and said else said or opening) if told else text

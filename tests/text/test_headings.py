@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from intrinsics_core.text.headings import BOLD, heading
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.lines import BOLD, heading
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core.profiles import profile
-from intrinsics_core.text.fences import fenced
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.lines import fenced
 from intrinsics_core.text.sentences import punkt
 from tests.drawing import drawn
 

@@ -119,3 +119,29 @@ def test_a_dash_or_an_empty_cell_beside_ticks_says_no(rows: list[str], read: lis
 )
 def test_rows_without_a_row_of_names_stay(rows: list[str]) -> None:
     assert in_words(rows) == rows
+
+
+CSV = 'Crew\n\nName,Room,Duty\nAda Brink,12,nurse\n"Hale, Tom",14,cook'
+
+
+@pytest.mark.parametrize("text", [CSV, CSV.replace(",", ";").replace("Hale; Tom", "Hale, Tom")])
+def test_csv_is_read_with_its_columns(text: str) -> None:
+    read = ["Crew", "", "Name: Ada Brink; Room: 12; Duty: nurse.", "Name: Hale, Tom; Room: 14; Duty: cook."]
+    assert in_words(sentences(text)) == read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bring bread, milk\nCall Ada, then Tom\nFeed hens, then geese.",  # a sentence ends in a stop
+        "Ada,12\nTom,14\nMona,15",  # no names
+        "Ada, nurse\nTom, cook",  # of two lines nothing tells
+    ],
+)
+def test_lines_with_commas_are_no_table(text: str) -> None:
+    assert in_words(sentences(text)) == sentences(text)
+
+
+def test_a_grid_is_read_as_a_table() -> None:
+    rows = ["+------+------+", "| Name | Room |", "+------+------+", "| Ada  | 12   |", "+------+------+"]
+    assert in_words(rows) == ["", "", "", "Name: Ada; Room: 12.", ""]

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from intrinsics_core._support import cancellation
 from intrinsics_core.embedded.models.onnx_model import OnnxModel, OnnxSession, json_object, windows
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.text.parts import parts
+from intrinsics_core.text.memory import parts
 
 Vectors = NDArray[np.float32]
 Kind = Literal["query", "passage", "sentence"]

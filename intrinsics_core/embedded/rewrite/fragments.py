@@ -12,7 +12,7 @@ from intrinsics_core.embedded.rewrite.phrases import names, parts, runs, things
 from intrinsics_core.embedded.turns import Turn
 from intrinsics_core.embedded.words import Token, tokens
 from intrinsics_core.text import stops
-from intrinsics_core.text.courtesy import BEGINS, GREETING, PRAISE, THANKS
+from intrinsics_core.text.words import BEGINS, GREETING, PRAISE, THANKS
 
 QUESTIONS = 2
 """Earlier questions that serve as a frame, at most."""

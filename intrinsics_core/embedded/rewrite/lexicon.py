@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from intrinsics_core.embedded.words import Token
-from intrinsics_core.text.months import MONTHS, WEEKDAYS
-from intrinsics_core.text.questions import AUXILIARY
-from intrinsics_core.text.words import word_set
+from intrinsics_core.text.words import AUXILIARY, MONTHS, WEEKDAYS, word_set
 
 
 def plain(token: Token) -> str:

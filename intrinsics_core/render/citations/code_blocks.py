@@ -9,7 +9,7 @@ from dataclasses import replace
 from intrinsics_core.render.citations.places import sentence_start
 from intrinsics_core.render.citations.views import Reference
 from intrinsics_core.text import stops
-from intrinsics_core.text.fences import fenced
+from intrinsics_core.text.lines import fenced
 
 
 def mark_place(response: str, end: int) -> int | None:

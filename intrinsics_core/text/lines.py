@@ -1,0 +1,98 @@
+"""Lines that are headings ("## Prices", "**Prices**:") and blocks of code between two fences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from intrinsics_core.text.prose import is_ended
+
+BOLD = 7
+"""The level of a line in bold. It is below all others."""
+
+EMOJI_CHARACTERS = r"\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
+"""The characters of emojis, for a class of a pattern."""
+
+_HASHES = re.compile(r"\A(?P<hashes>#{1,6})\s+(?P<name>.+)\Z", re.DOTALL)
+# Behind the bold words may stand colons, dashes, emojis and a remark in brackets. With a period it is a sentence.
+_TRAIL = rf"[\s:：–—\ufe0f{EMOJI_CHARACTERS}-]*"
+_BOLD = re.compile(rf"\A(?P<mark>\*\*|__)(?P<name>[^*_]+?)(?P=mark){_TRAIL}(?:\([^()]{{1,60}}\){_TRAIL})?\Z")
+_FENCES = ("```", "~~~")
+_CODE = re.compile(r"[{}();=<>$]|\A\s{2,}\S")
+_FEW = 3  # words: a line that has no more of them is not told to be prose
+
+
+class Heading(NamedTuple):
+    """A heading. ``level``: 1 to 6 by its hashes, or `BOLD`. ``name``: its words, without the marks."""
+
+    level: int
+    name: str
+
+
+def heading(line: str) -> Heading | None:
+    """The heading that a line is; None for any other line."""
+    if not line.startswith(("#", "**", "__")):  # most lines
+        return None
+    hashes = _HASHES.match(line)
+    name = hashes["name"].strip() if hashes else line
+    bold = _BOLD.match(name)
+    if not hashes and not bold:
+        return None
+    return Heading(len(hashes["hashes"]) if hashes else BOLD, bold["name"] if bold else name)
+
+
+def heading_level(line: str) -> int:
+    """The level of the heading that a line is, 1 to `BOLD`; 0 for any other line."""
+    found = heading(line)
+    return found.level if found else 0
+
+
+def is_fence(line: str) -> bool:
+    """Whether a line begins or ends a block of code, and says nothing itself."""
+    return line.lstrip().startswith(_FENCES)
+
+
+def fenced(text: str, *, so_far: bool = False) -> list[tuple[int, int]]:
+    """(begin, end) of each block of code between two fences, with the fences and the end of the last line.
+
+    One that is not closed goes on to the end of the text. One whose first fence is not there begins with the text, as a
+    part of a longer text may.
+
+    Args:
+        text: the text.
+        so_far: the text is still being written. Then a first fence is never taken for the end of a block.
+    """
+    if not any(fence in text for fence in _FENCES):
+        return []
+    lines = text.splitlines(keepends=True)
+    begins = [0, *accumulate(map(len, lines))]
+    return [(begins[first], begins[last]) for first, last in blocks(lines, so_far=so_far)]
+
+
+def coded(lines: Sequence[str]) -> frozenset[int]:
+    """Indices of the lines, or sentences, that are in blocks of code (`fenced`), and of their fences."""
+    return frozenset(i for first, last in blocks(lines) for i in range(first, last))
+
+
+def blocks(lines: Sequence[str], *, so_far: bool = False) -> list[tuple[int, int]]:
+    """(first, behind the last) line or sentence of each block of code (`fenced`)."""
+    fences = [i for i, line in enumerate(lines) if is_fence(line)]
+    if fences and not so_far and _begins_in_code(lines, fences):
+        fences.insert(0, 0)
+    ends = [at + 1 for at in fences[1::2]]
+    return list(zip(fences[::2], ends if len(fences) % 2 == 0 else [*ends, len(lines)], strict=True))
+
+
+def _begins_in_code(lines: Sequence[str], fences: Sequence[int]) -> bool:
+    """Whether code and no line of prose stands before the first fence, and a line of prose between it and the next."""
+    if len(fences) % 2 == 0 or lines[fences[0]].strip().strip("`~"):
+        return False
+    before, after = lines[: fences[0]], lines[fences[0] + 1 : fences[1] if fences[1:] else len(lines)]
+    return any(map(_CODE.search, before)) and not any(map(_is_prose, before)) and any(map(_is_prose, after))
+
+
+def _is_prose(line: str) -> bool:
+    words = line.split()
+    return len(words) > _FEW and words[0][:1].isupper() and is_ended(line.rstrip())
