@@ -26,7 +26,6 @@ import numpy as np
 import intrinsics_core
 from benchmarks.floor import Drawn, Table, draws, everyday, of_cases, small_talk
 from benchmarks.outcomes import MEMORY, Job, Outcome, folder, key_of, remembering, run_jobs
-from intrinsics_core.text.outline import Position
 
 COUNTED = ("AUROC", "claims judged", "others NA", "rate")
 EVERYDAY = ("plain", "hard", "hard_dev", "long", "comparisons")
@@ -91,9 +90,9 @@ DECISIONS: dict[str, dict[str, Function]] = {
     # A document as it is read: without tags, rows with their columns, items behind what introduces them.
     "cleaning": {f"{TEXT}.cleaning:cleaned": each, f"{TEXT}.cleaning:as_meant": same},
     "tables": {f"{TEXT}.tables:in_words": each},
-    "boxes": {f"{TEXT}.boxes:in_words": each},
-    "outline": {f"{TEXT}.outline:outline": lambda sentences, *_: [Position("", 0)] * len(sentences)},
-    "questions in documents": {f"{TEXT}.questions:asked": lambda *_: ""},
+    "boxes": {f"{TEXT}.reading:_without_boxes": each},
+    "what stands above": {f"{TEXT}.reading:_places": lambda sentences, *_: [("", 0, False)] * len(sentences)},
+    "questions in documents": {f"{TEXT}.reading:asked": lambda *_: ""},
     "commands": {
         f"{EMBEDDED}.commands:commands_among": lambda *_: frozenset(),
         f"{EMBEDDED}.commands:without_commands": same,

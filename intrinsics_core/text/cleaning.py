@@ -30,7 +30,10 @@ _BLOCKS = (
     "(?-i:p)|div|li|ul|ol|tr|table|thead|tbody|h[1-6]|dt|dd|dl|blockquote|section|article|header|footer|figcaption|caption"
     "|option|form"
 )
-_INLINE = "abbr|(?-i:[abiusq])|cite|code|del|dfn|em|font|ins|kbd|mark|nobr|samp|small|span|strike|strong|su[bp]|time|tt|var|wbr"
+_INLINE = (
+    "abbr|(?-i:[abiusq])|cite|code|del|dfn|em|font|ins|kbd|mark|nobr|samp|small|span|strike|strong|su[bp]|time"
+    "|tt|var|wbr"
+)
 _OTHERS = (
     "address|aside|body|br|button|center|col|colgroup|details|figure|head|hr|html|img|label|main|nav|pre|select|summary"
     "|t[dh]|tfoot|title"
