@@ -202,13 +202,13 @@ MOST_LINES = {
     "runtimes": 4327,
     "service": 2655,
     "testing": 663,
-    "text": 2087,
+    "text": 1778,
     "training": 1549,
 }
-MOST_CODE = 29469  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 230  # compiled in the core
-MOST_CROSSED = trace.Crossed(modules=60, functions=357)  # by a detection of two sentences
-MOST_TEST_LINES = 5249  # under tests/embedded and tests/text
+MOST_CODE = 29268  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 213  # compiled in the core
+MOST_CROSSED = trace.Crossed(modules=54, functions=354)  # by a detection of two sentences
+MOST_TEST_LINES = 4933  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:
