@@ -13,6 +13,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from enum import Enum
 from typing import Any, ClassVar, Literal
 
@@ -25,6 +26,7 @@ from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate, JsonSchema, Outcome, Request, TokenLogprob
 from intrinsics_core.runtimes.base import Runtime, unsupported
 from intrinsics_core.runtimes.limiter import Limiter
+from intrinsics_core.runtimes.server.dialect import names, refuses
 
 TOP_LOGPROBS = 20  # the most that common servers give; a judge's label competes with few tokens
 
@@ -61,7 +63,8 @@ class ChatRuntime(Runtime):
     Args:
         model: the framework's chat model; only its class is looked at here, for messages.
         features: for :data:`SCHEMA` and :data:`LOGPROBS`, whether the model is asked for them. One that it refuses (an
-            error that names it) is not asked for from then on; a warning says so.
+            error that names it) is not asked for from then on; a warning says so. A temperature
+            and a seed are given up so, too.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
         concurrency: model calls under way at once: those of asynchronous callers, over all event loops, and as many of
             synchronous callers, over all threads. The two do not wait for one another: a synchronous call made where
@@ -89,6 +92,7 @@ class ChatRuntime(Runtime):
         self.profile = profile or named_profile("prompted")
         self._kind = type(model).__name__
         self._features = {name for name, on in features.items() if on}
+        self._draws = True
         self._limiter = Limiter(concurrency)
         self.concurrency = concurrency
         self.renew()
@@ -180,10 +184,11 @@ class ChatRuntime(Runtime):
         started = time.perf_counter()
         while True:
             features = frozenset(name for name in self._features.copy() if wanted[name])
-            got = yield request, features
+            asked = request if self._draws else replace(request, temperature=0.0, seed=None)
+            got = yield asked, features
             if not isinstance(got, Exception):
                 return self.read(got, time.perf_counter() - started)
-            if not self._gives_up(got, features, request):
+            if not self._gives_up(got, features, asked):
                 return _failure(self.called, got)
 
     def _gives_up(self, error: Exception, features: frozenset[str], request: Generate) -> bool:
@@ -193,11 +198,22 @@ class ChatRuntime(Runtime):
             if name in features and _says(words, f"{type(error).__name__} {error}", asked):
                 if name in self._features:
                     self._features.discard(name)
-                    warnings.warn(
-                        f"{self._kind} refuses {name} and {self.notice}: {error}", RuntimeWarning, stacklevel=2
-                    )
+                    self._warn(name, error)
                 return True
+        if request.temperature > 0 and _refuses_drawing(str(error), asked):
+            if self._draws:
+                self._draws = False
+                self._warn("a temperature", error)
+            return True
         return False
+
+    def _warn(self, refused: str, error: Exception) -> None:
+        warnings.warn(f"{self._kind} refuses {refused} and {self.notice}: {error}", RuntimeWarning, stacklevel=2)
+
+
+def _refuses_drawing(said: str, asked: str) -> bool:
+    """Whether an error says that a setting of :data:`DRAWN_BY` is not taken, in words that a server would use."""
+    return any(refuses(said, {name: None}) and _says(names(name), said, asked) for name in DRAWN_BY)
 
 
 def _says(words: re.Pattern[str], said: str, asked: str) -> bool:

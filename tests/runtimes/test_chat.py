@@ -117,6 +117,53 @@ def test_no_request_of_a_wave_takes_the_others_with_it(way: str) -> None:
     assert wave(Script(echo), [], way) == []
 
 
+@pytest.mark.parametrize("way", ["sync", "async"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "400: Unsupported value: 'temperature' does not support 0.3 with this model. Only the default is supported.",
+        "litellm.UnsupportedParamsError: this model does not support parameters: ['temperature']",
+        "Unknown parameter: 'seed'.",
+    ],
+)
+def test_a_temperature_that_is_refused_is_given_up_once_and_said(words: str, way: str) -> None:
+    class Drawn(Script):
+        """Sends what a request is drawn by, as it stands."""
+
+        def ask(self, request: Generate, features: frozenset[str]) -> str:
+            self.drawn.append((request.temperature, request.seed))
+            if request.temperature:
+                raise ValueError(words)
+            return super().ask(request, features)
+
+        async def aask(self, request: Generate, features: frozenset[str]) -> str:
+            return self.ask(request, features)
+
+        drawn: list[tuple[float, int | None]]
+
+    runtime = Drawn(echo)
+    runtime.drawn = []
+    with pytest.warns(RuntimeWarning, match="Drawn refuses a temperature and is asked without from now on"):
+        assert wave(runtime, [asking("a", temperature=0.3, seed=1)], way) == [Generated("a")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert wave(runtime, [asking("b", temperature=0.7, seed=2)], way) == [Generated("b")]
+    assert runtime.drawn == [(0.3, 1), (0.0, None), (0.0, None)]
+
+
+def test_a_temperature_that_a_filter_quotes_is_no_refusal() -> None:
+    document = "On the Moon the temperature is not supported by an atmosphere."
+
+    class Filtered(Script):
+        def ask(self, request: Generate, features: frozenset[str]) -> str:
+            raise ValueError(f"blocked: {document}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (outcome,) = Filtered(echo).handle([asking(document, temperature=0.7)])
+    assert isinstance(outcome, RuntimeUnavailable)
+
+
 def test_synchronous_callers_meet_no_event_loop_of_ours() -> None:
     """A client may belong to its owner's loop: `run_many` asked it on another, and it was of no use afterwards."""
 

@@ -230,6 +230,11 @@ def refuses(complaint: str, body: Mapping[str, Any]) -> bool:
     )
 
 
+def names(key: str) -> re.Pattern[str]:
+    """What names this key of a body in a complaint."""
+    return next(pattern for known, pattern, _ in _OTHERWISE if known == key)
+
+
 def _stricter(turns: Turns) -> Turns:
     return LEVELS[min(LEVELS.index(turns) + 1, len(LEVELS) - 1)]
 
