@@ -199,13 +199,13 @@ MOST_LINES = {
     "render": 1429,
     "replies": 2077,
     "running": 2429,
-    "runtimes": 4327,
+    "runtimes": 4348,
     "service": 2655,
     "testing": 663,
     "text": 1778,
     "training": 1549,
 }
-MOST_CODE = 29268  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29281  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 213  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=54, functions=354)  # by a detection of two sentences
 MOST_TEST_LINES = 4933  # under tests/embedded and tests/text
