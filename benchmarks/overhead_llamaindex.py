@@ -19,7 +19,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate
 
 from benchmarks.overhead import PASSAGES, QUESTION, TEXT, Constant, Work, measure
 
@@ -74,7 +74,7 @@ def main() -> None:
     rerank, nothing = IntrinsicsRerank(runtime=runtime), NoOpPostprocessor()
     evaluator, no_evaluator = IntrinsicEvaluator("answerability", runtime=runtime), NoOpEvaluator()
     inner = NoOpSynthesizer(llm=MockLLM())
-    gate = GroundedSynthesizer(inner, runtime=runtime, citations=False, hallucination=False)
+    gate = AnswerabilityGate(inner, runtime=runtime)
 
     assert len(rerank.postprocess_nodes(nodes, query)) == PASSAGES  # what is timed is the real thing
     assert gate.synthesize(QUESTION, few).metadata["rag_intrinsics"]["answerability"]["probability"] == 0.5

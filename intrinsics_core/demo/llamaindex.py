@@ -17,7 +17,7 @@ from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck
 
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, generated, verdicts_of
 from intrinsics_core.protocol.results import (
@@ -75,11 +75,9 @@ class Engine:
         self.filter = ContextRelevancePostprocessor(runtime=runtime, metadata_mode=JUDGED)
         self.gate = IntrinsicEvaluator("answerability", runtime=runtime, metadata_mode=JUDGED, on_error="raise")
         # The gate is a part of its own here: it sees the best passages, and the answer rests on the relevant ones.
-        self.synthesizer = GroundedSynthesizer(
-            answerer(runtime), answerability=False, metadata_mode=JUDGED, runtime=runtime
-        )
-        self.certainty = IntrinsicEvaluator("uncertainty", runtime=runtime, metadata_mode=JUDGED)
-        self.fact_check = IntrinsicEvaluator("fact-check", runtime=runtime, metadata_mode=JUDGED)
+        self.synthesizer = answerer(runtime)
+        checks = ("citations", "hallucination-detection", "uncertainty", "fact-check")
+        self.check = AnswerCheck(checks, runtime=runtime, metadata_mode=JUDGED)
 
     def ask(self, question: str, history: Sequence[ChatMessage] = (), invented: str = "") -> Steps:
         """All that was found on the way and, last, the answer."""
@@ -96,11 +94,10 @@ class Engine:
             steps.answer = self.refusal
             return steps
         steps.context = steps.relevant[:KEPT] or best
-        response: Any = self.synthesizer.synthesize(asked, steps.context, invented=invented)
+        said = self.synthesizer.synthesize(asked, steps.context, invented=invented)
+        response: Any = self.check.check(asked, said)
         steps.answer = response.response
         steps.verdicts |= response.metadata["rag_intrinsics"]
-        steps.verdicts["uncertainty"] = self.certainty.evaluate_response(asked, response).verdict
-        steps.verdicts["fact-check"] = self.fact_check.evaluate_response(asked, response).verdict
         return steps
 
 

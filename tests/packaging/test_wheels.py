@@ -25,8 +25,7 @@ DISTRIBUTIONS = {
     "llama-index-rag-intrinsics": (
         "integrations/llamaindex",
         ["llama_index.postprocessor.rag_intrinsics", "llama_index.evaluation.rag_intrinsics",
-         "llama_index.response_synthesizers.rag_intrinsics", "llama_index.embeddings.rag_intrinsics",
-         "llama_index.chat_engine.rag_intrinsics", "llama_index.query_engine.rag_intrinsics"],
+         "llama_index.response_synthesizers.rag_intrinsics", "llama_index.embeddings.rag_intrinsics"],
         "llama_index.core",
         ("llama-index-retrievers-bm25", "llama_index.retrievers.bm25"),
     ),

@@ -24,7 +24,7 @@ from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
 from tests.stores.texts import QUESTION, TEXTS
@@ -107,7 +107,7 @@ def test_a_rewriter_in_front_and_a_gate_behind(store: Store) -> None:
     history = [ChatMessage("Is there a tide mill?"), ChatMessage("Yes, at the harbour.", role="assistant")]
     retriever = IntrinsicsRetriever(store.index.as_retriever(similarity_top_k=2), rewriter=QueryRewriteTransform())
     assert names(retriever.retrieve(ConversationQuery("Who built it?", chat_history=history)))[0] == "mill"
-    gate = GroundedSynthesizer(MockLLM(max_tokens=8), canned="The archive does not say.")
+    gate = AnswerabilityGate(MockLLM(max_tokens=8), canned="The archive does not say.")
     engine = RetrieverQueryEngine(retriever, gate)
     assert str(engine.query("How many umbrellas does the bakery sell?")) == "The archive does not say."
     assert str(engine.query("Who built the tide mill?")) != "The archive does not say."

@@ -16,20 +16,20 @@ from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocess
 from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser
+from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Reviser
 
 from intrinsics_core.protocol.query_form import embedding_query
 from tests.contract.suite import shown
 
+CHECKED = ("citations", "audit")
 EVALUATED = ("answerability", "uncertainty", "hallucination-detection", "fact-check", "answer-relevance", "evaluate")
 COMPONENTS: dict[str, Any] = {
     "query-rewrite": QueryRewriteTransform,
     "query-expansion": QueryExpansionTransform,
     "context-relevance": ContextRelevancePostprocessor,
     "reranking": IntrinsicsRerank,
-    "citations": ResponseAnnotator,
-    "audit": ResponseAnnotator,
-    "revise": ResponseReviser,
+    **{name: partial(AnswerCheck, name) for name in CHECKED},
+    "revise": Reviser,
     **{name: partial(IntrinsicEvaluator, name) for name in EVALUATED},
 }
 
@@ -45,8 +45,7 @@ class LlamaIndexAdapter:
     intrinsics = tuple(COMPONENTS)
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
-        alone = {"citations": {"hallucination": False}, "audit": {"audit": True}}.get(intrinsic, {})
-        return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error, **alone)
+        return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error)
 
     def inputs(
         self, intrinsic: str, messages: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]
@@ -103,10 +102,8 @@ class LlamaIndexAdapter:
         return component.to_dict()
 
     def load(self, dumped: Any) -> Any:
-        kinds = {
-            kind.class_name(): kind for kind in (*COMPONENTS.values(), IntrinsicEvaluator) if isinstance(kind, type)
-        }
-        return kinds[dumped["class_name"]].from_dict(dumped)
+        kinds = [*(kind for kind in COMPONENTS.values() if isinstance(kind, type)), AnswerCheck, IntrinsicEvaluator]
+        return {kind.class_name(): kind for kind in kinds}[dumped["class_name"]].from_dict(dumped)
 
     def renderings(self, component: Any) -> Iterable[str]:
         yield repr(component)
@@ -122,7 +119,7 @@ def _asking(component: Any, inputs: Inputs) -> tuple[str, tuple[Any, ...]]:
     """The method that a component of this kind is asked by, and what it is given."""
     if isinstance(component, JudgingPostprocessor):
         return "postprocess_nodes", (inputs.response.source_nodes, inputs.query)
-    methods = {IntrinsicEvaluator: "evaluate_response", ResponseAnnotator: "annotate", ResponseReviser: "revise"}
+    methods = {IntrinsicEvaluator: "evaluate_response", AnswerCheck: "check", Reviser: "revise"}
     for kind, method in methods.items():
         if isinstance(component, kind):
             return method, (inputs.query, inputs.response)

@@ -32,6 +32,7 @@ from tests.contract.chat_model import Counting
 from tests.contract.scripts import FAITHFUL, INVENTED, PASSAGES, QUESTION, judging
 
 __all__ = [
+    "BOTH",
     "FAITHFUL",
     "INVENTED",
     "QUESTION",
@@ -53,6 +54,9 @@ __all__ = [
     "synthesized",
     "texts",
 ]
+
+BOTH = ("citations", "hallucination_detection")
+"""Two checks of an answer, each in a verdict of its own."""
 
 WHEN = "When was the mill built?"
 """A question that the passage of the mill answers as a whole."""

@@ -10,8 +10,9 @@ from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import ChatMessage
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
-from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser, cited
+from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Reviser, cited
 
+from integrations.llamaindex.tests.llms import BOTH
 from integrations.llamaindex.tests.test_programs_answers import (
     ASKED,
     MADE_UP,
@@ -26,7 +27,7 @@ from integrations.llamaindex.tests.test_programs_answers import (
 @pytest.mark.parametrize("ahead", ["[Note] ", "[Otto Lang](https://ellery.example/lang) built it. ", "{sic} "])
 def test_words_that_begin_like_an_object_are_judged(ahead: str) -> None:
     output = agent_output(ChatMessage(ahead + MADE_UP, role="assistant"), RIGHT.model_dump())
-    found = labels(ResponseAnnotator().annotate(ASKED, output))
+    found = labels(AnswerCheck(BOTH).check(ASKED, output))
     assert len(found) > 2 and "unfaithful" in found[:-2]
 
 
@@ -35,17 +36,15 @@ def test_the_report_of_an_action_is_no_claim(asynchronous: bool) -> None:
     asked, said = "Mail Anna who built the tide mill.", ChatMessage("I have sent the email to Anna.", role="assistant")
 
     def found(*calls: Any) -> list[str]:
-        output, annotator = agent_output(said, None, *calls), ResponseAnnotator()
-        annotated = (
-            asyncio.run(annotator.aannotate(asked, output)) if asynchronous else annotator.annotate(asked, output)
-        )
+        output, annotator = agent_output(said, None, *calls), AnswerCheck(BOTH)
+        annotated = asyncio.run(annotator.acheck(asked, output)) if asynchronous else annotator.check(asked, output)
         return labels(annotated)
 
     sent = called("send_email", "ok")
     assert found(sent) == ["NA"]
     assert found() == found(called("send_email", "refused", failed=True)) == ["unfaithful"]
     output = agent_output(said, None, sent)
-    assert ResponseReviser().revise(asked, output).response.content == said.content
+    assert Reviser().revise(asked, output).response.content == said.content
     evaluator = IntrinsicEvaluator("hallucination-detection")
     evaluating = evaluator.aevaluate_response if asynchronous else evaluator.evaluate_response
     result: Any = evaluating(asked, output)  # type: ignore[arg-type]
@@ -58,8 +57,8 @@ BUILT = "Ada Brink built the tide mill in 1911."
 
 
 def label_of(output: AgentOutput, **settings: Any) -> str | None:
-    found = ResponseAnnotator(**settings).annotate(ASKED, output)
-    label: str | None = found.response.additional_kwargs["rag_intrinsics"]["hallucination-detection"]["label"]
+    found = AnswerCheck(BOTH, **settings).check(ASKED, output)
+    label: str | None = found.response.additional_kwargs["rag_intrinsics"]["hallucination_detection"]["label"]
     return label
 
 
@@ -83,7 +82,9 @@ def test_the_sources_of_an_agent_in_any_form(said: str) -> None:
         assert label_of(returning(said, returned)) == expected
     assert label_of(without_calls(said, raw=Response(said, source_nodes=NODES))) == expected
     for other in ("sent", None, {"id": "of a provider"}, []):
-        assert label_of(returning(said, other)) == label_of(without_calls(said, raw=other)) == "NA"
+        assert label_of(returning(said, other), tools=()) == label_of(without_calls(said, raw=other)) == "NA"
+    # Where no tool returned nodes, what tools said counts.
+    assert label_of(returning(RAIN, RAIN)) == "faithful"
 
 
 def test_named_tools_are_sources_beside_the_nodes() -> None:
@@ -91,7 +92,7 @@ def test_named_tools_are_sources_beside_the_nodes() -> None:
     output = agent_output(message, None, called("weather", RAIN), called("mail", "refused", failed=True))
     assert label_of(output) == "unfaithful"
     assert label_of(output, tools="weather") == label_of(output, tools=["weather", "mail"]) == "faithful"
-    annotated = ResponseAnnotator(tools=["weather"]).annotate(ASKED, output)
+    annotated = AnswerCheck(BOTH, tools=["weather"]).check(ASKED, output)
     assert cited(annotated, "inline").endswith("with 14 degrees.[2]\n\nCitations:\n[1] mill\n[2] weather")
-    assert ResponseReviser(tools=["weather"]).revise(ASKED, output).response.content == f"{BUILT} {RAIN}"
-    assert ResponseReviser().revise(ASKED, output).response.content == BUILT
+    assert Reviser(tools=["weather"]).revise(ASKED, output).response.content == f"{BUILT} {RAIN}"
+    assert Reviser().revise(ASKED, output).response.content == BUILT

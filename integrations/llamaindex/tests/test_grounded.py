@@ -15,9 +15,10 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.response_synthesizers import ResponseMode
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck
 
 from integrations.llamaindex.tests.llms import (
+    BOTH,
     FAITHFUL,
     INVENTED,
     QUESTION,
@@ -39,7 +40,7 @@ ANSWER = f"{FAITHFUL} {INVENTED}"
 UNANSWERED = "How many zebras does the circus own?"
 
 
-def synthesized(synthesizer: GroundedSynthesizer, query: Any, given: Any, asynchronous: bool) -> Any:
+def synthesized(synthesizer: AnswerabilityGate, query: Any, given: Any, asynchronous: bool) -> Any:
     if asynchronous:
         return asyncio.run(synthesizer.asynthesize(query, given))
     return synthesizer.synthesize(query, given)
@@ -48,7 +49,7 @@ def synthesized(synthesizer: GroundedSynthesizer, query: Any, given: Any, asynch
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_verdicts_are_the_cores(asynchronous: bool) -> None:
     inner = Says(ANSWER)
-    response = synthesized(GroundedSynthesizer(inner, runtime=judging()), QUESTION, nodes(), asynchronous)
+    response = synthesized(AnswerabilityGate(inner, check=BOTH, runtime=judging()), QUESTION, nodes(), asynchronous)
     assert isinstance(response, Response)
     assert response.response == ANSWER
     found = response.metadata["rag_intrinsics"]
@@ -60,11 +61,11 @@ def test_verdicts_are_the_cores(asynchronous: bool) -> None:
     ]
     expected = {
         "citations": run(citations(turns, documents), judging()),
-        "hallucination-detection": run(hallucination_detection(turns, documents), judging()),
+        "hallucination_detection": run(hallucination_detection(turns, documents), judging()),
     }
     assert found["answerability"]["label"] == "answerable"
     assert {name: found[name] for name in expected} == {k: v.model_dump(mode="json") for k, v in expected.items()}
-    assert [s["label"] for s in found["hallucination-detection"]["sentences"]] == ["faithful", "unfaithful"]
+    assert [s["label"] for s in found["hallucination_detection"]["sentences"]] == ["faithful", "unfaithful"]
     (cited,) = found["citations"]["citations"]
     assert cited["document_id"] == "mill"
     mill = texts()[1].text
@@ -76,7 +77,7 @@ def test_verdicts_are_the_cores(asynchronous: bool) -> None:
 @pytest.mark.parametrize("streaming", [False, True])
 def test_the_gate_answers_in_the_inner_ones_place(asynchronous: bool, streaming: bool) -> None:
     inner = Says(ANSWER, streaming=streaming)
-    synthesizer = GroundedSynthesizer(inner, canned="Not in the archive.", runtime=judging())
+    synthesizer = AnswerabilityGate(inner, check=BOTH, canned="Not in the archive.", runtime=judging())
 
     async def asynchronously() -> Any:
         response = await synthesizer.asynthesize(UNANSWERED, nodes())
@@ -99,24 +100,25 @@ def test_the_gate_answers_in_the_inner_ones_place(asynchronous: bool, streaming:
 
 
 def test_each_part_can_be_left_out() -> None:
-    def found(**parts: bool) -> set[str]:
-        synthesizer = GroundedSynthesizer(Says(ANSWER), runtime=judging(), **parts)  # type: ignore[arg-type]
+    def found(check: Any) -> set[str]:
+        synthesizer = AnswerabilityGate(Says(ANSWER), check=check, runtime=judging())
         return set(synthesizer.synthesize(QUESTION, nodes()).metadata["rag_intrinsics"])
 
-    assert found(answerability=False) == {"citations", "hallucination-detection"}
-    assert found(citations=False) == {"answerability", "hallucination-detection"}
-    assert found(hallucination=False) == {"answerability", "citations"}
-    assert found(answerability=False, citations=False, hallucination=False) == set()
+    assert found(BOTH) == {"answerability", *BOTH}
+    assert found("citations") == {"answerability", "citations"}
+    assert found(None) == {"answerability"}
+    checked: Any = AnswerCheck(BOTH).check(QUESTION, Says(ANSWER).synthesize(QUESTION, nodes()))
+    assert set(checked.metadata["rag_intrinsics"]) == {*BOTH}
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_nothing_found_is_nothing_to_answer_from(asynchronous: bool) -> None:
     inner = Says(ANSWER)
-    response = synthesized(GroundedSynthesizer(inner), QUESTION, [], asynchronous)
+    response = synthesized(AnswerabilityGate(inner, check=BOTH), QUESTION, [], asynchronous)
     assert "could not find an answer" in response.response and inner.asked == 0
     gate = {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved", "schema_version": 1}
     assert response.metadata["rag_intrinsics"] == {"answerability": gate}
-    ungated = synthesized(GroundedSynthesizer(inner, answerability=False), QUESTION, [], asynchronous)
+    ungated = synthesized(AnswerabilityGate(inner, check=BOTH, mode="annotate"), QUESTION, [], asynchronous)
     assert ungated.response == "Empty Response"
     assert ungated.metadata["rag_intrinsics"]["citations"] == {
         "citations": [],
@@ -127,16 +129,16 @@ def test_nothing_found_is_nothing_to_answer_from(asynchronous: bool) -> None:
 
 @pytest.mark.parametrize("answer", ["", "  \n"])
 def test_an_empty_answer_has_nothing_to_check(answer: str) -> None:
-    response: Any = GroundedSynthesizer(Says(answer), runtime=judging()).synthesize(QUESTION, nodes())
+    response: Any = AnswerabilityGate(Says(answer), check=BOTH, runtime=judging()).synthesize(QUESTION, nodes())
     found = response.metadata["rag_intrinsics"]
     assert found["citations"] == {"citations": [], "reason": "nothing said", "schema_version": 1}
-    assert found["hallucination-detection"]["sentences"] == []
+    assert found["hallucination_detection"]["sentences"] == []
 
 
 def test_a_sync_stream_passes_tokens_as_they_come() -> None:
     inner = Says(ANSWER, streaming=True)
     runtime = judging()
-    response: Any = GroundedSynthesizer(inner, runtime=runtime).synthesize(QUESTION, nodes())
+    response: Any = AnswerabilityGate(inner, check=BOTH, runtime=runtime).synthesize(QUESTION, nodes())
     gate_only = len(runtime.waves)
     tokens = response.response_gen
     assert next(tokens) == "Ada "
@@ -144,14 +146,14 @@ def test_a_sync_stream_passes_tokens_as_they_come() -> None:
     assert set(response.metadata["rag_intrinsics"]) == {"answerability"}
     rest = list(tokens)
     assert "Ada " + "".join(rest) == ANSWER + " "
-    assert set(response.metadata["rag_intrinsics"]) == {"answerability", "citations", "hallucination-detection"}
+    assert set(response.metadata["rag_intrinsics"]) == {"answerability", *BOTH}
     assert len(runtime.waves) == gate_only + 1  # both are asked for in one wave
 
 
 def test_an_async_stream_passes_tokens_as_they_come() -> None:
     async def main() -> None:
         inner = Says(ANSWER, streaming=True)
-        response: Any = await GroundedSynthesizer(inner, runtime=judging()).asynthesize(QUESTION, nodes())
+        response: Any = await AnswerabilityGate(inner, check=BOTH, runtime=judging()).asynthesize(QUESTION, nodes())
         assert isinstance(response, AsyncStreamingResponse)
         tokens = response.async_response_gen()
         assert await anext(tokens) == "Ada "
@@ -159,9 +161,9 @@ def test_an_async_stream_passes_tokens_as_they_come() -> None:
         assert set(response.metadata["rag_intrinsics"]) == {"answerability"}
         rest = [token async for token in tokens]
         assert "Ada " + "".join(rest) == ANSWER + " "
-        found = response.metadata["rag_intrinsics"]["hallucination-detection"]
+        found = response.metadata["rag_intrinsics"]["hallucination_detection"]
         assert [s["label"] for s in found["sentences"]] == ["faithful", "unfaithful"]
-        assert (await response.get_response()).metadata["rag_intrinsics"]["hallucination-detection"] == found
+        assert (await response.get_response()).metadata["rag_intrinsics"]["hallucination_detection"] == found
 
     asyncio.run(main())
 
@@ -170,27 +172,29 @@ def test_an_async_query_engine_streams_with_llamaindexs_own_synthesizer() -> Non
     async def main() -> None:
         inner = get_response_synthesizer(llm=CompletingLLM(reply=FAITHFUL), streaming=True)
         retriever = searching(k=1)
-        response: Any = await RetrieverQueryEngine(retriever, GroundedSynthesizer(inner)).aquery(QUESTION)
+        response: Any = await RetrieverQueryEngine(retriever, AnswerabilityGate(inner, check=BOTH)).aquery(QUESTION)
         tokens = [token async for token in response.async_response_gen()]
         assert "".join(tokens).strip() == FAITHFUL and len(tokens) > 5
-        assert response.metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
+        assert response.metadata["rag_intrinsics"]["hallucination_detection"]["label"] == "faithful"
 
     asyncio.run(main())
 
 
 def test_the_judging_at_the_end_of_a_stream_is_a_span() -> None:
     with Traced() as traced:
-        response: Any = GroundedSynthesizer(Says(FAITHFUL, streaming=True), runtime=judging()).synthesize(
+        response: Any = AnswerabilityGate(Says(FAITHFUL, streaming=True), check=BOTH, runtime=judging()).synthesize(
             QUESTION, nodes()
         )
-        assert "ResponseAnnotator.verdicts" not in traced.parents()
+        assert "AnswerCheck._judge" not in traced.parents()
         list(response.response_gen)
-    assert "ResponseAnnotator.verdicts" in traced.parents()
+    assert "AnswerCheck._judge" in traced.parents()
 
 
 def test_a_stream_that_is_left_early_is_not_judged() -> None:
     runtime = judging()
-    response: Any = GroundedSynthesizer(Says(ANSWER, streaming=True), runtime=runtime).synthesize(QUESTION, nodes())
+    response: Any = AnswerabilityGate(Says(ANSWER, streaming=True), check=BOTH, runtime=runtime).synthesize(
+        QUESTION, nodes()
+    )
     waves = len(runtime.waves)
     next(response.response_gen)
     response.response_gen.close()
@@ -203,11 +207,11 @@ def test_in_a_query_engine_with_llamaindexs_own_synthesizers(mode: ResponseMode,
     llm = CompletingLLM(reply=FAITHFUL)
     inner = get_response_synthesizer(llm=llm, response_mode=mode, streaming=streaming)
     retriever = searching(k=1)
-    engine = RetrieverQueryEngine(retriever, GroundedSynthesizer(inner))
+    engine = RetrieverQueryEngine(retriever, AnswerabilityGate(inner, check=BOTH))
     response: Any = engine.query(QUESTION)
     whole = response.get_response() if streaming else response
     assert whole.response.strip() == FAITHFUL
-    assert whole.metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
+    assert whole.metadata["rag_intrinsics"]["hallucination_detection"]["label"] == "faithful"
     assert "response_synthesizer:text_qa_template" in str(engine.get_prompts()) or mode is ResponseMode.TREE_SUMMARIZE
     if not streaming:
         aresponse: Any = asyncio.run(engine.aquery(QUESTION))
@@ -224,17 +228,17 @@ def test_a_structured_answer_is_checked_too() -> None:
 
     inner = Structured("")
     inner._output_cls = Built
-    response: Any = GroundedSynthesizer(inner, runtime=judging()).synthesize(QUESTION, nodes())
+    response: Any = AnswerabilityGate(inner, check=BOTH, runtime=judging()).synthesize(QUESTION, nodes())
     assert isinstance(response, PydanticResponse)
     assert response.response == Built(builder="Ada Brink")
     assert (
-        response.metadata["rag_intrinsics"]["hallucination-detection"]["sentences"][0]["text"] == "builder: Ada Brink"
+        response.metadata["rag_intrinsics"]["hallucination_detection"]["sentences"][0]["text"] == "builder: Ada Brink"
     )
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_with_texts_alone_it_gates(asynchronous: bool) -> None:
-    synthesizer = GroundedSynthesizer(Says(ANSWER), runtime=judging(), canned="No.")
+    synthesizer = AnswerabilityGate(Says(ANSWER), check=BOTH, runtime=judging(), canned="No.")
 
     def said(question: str) -> Any:
         chunks = [node.text for node in texts()]
@@ -252,7 +256,7 @@ def test_a_gate_that_fails_does_what_was_chosen(on_error: Any, answered: bool) -
         return RuntimeUnavailable("refused") if request.intrinsic == "answerability" else judge(request)
 
     inner = Says(ANSWER)
-    response: Any = GroundedSynthesizer(inner, runtime=Scripted(script), on_error=on_error).synthesize(
+    response: Any = AnswerabilityGate(inner, check=BOTH, runtime=Scripted(script), on_error=on_error).synthesize(
         QUESTION, nodes()
     )
     assert (inner.asked == 1) == answered == (response.response == ANSWER)
@@ -261,13 +265,13 @@ def test_a_gate_that_fails_does_what_was_chosen(on_error: Any, answered: bool) -
 
 def test_failures_are_raised_not_swallowed() -> None:
     with pytest.raises(RuntimeUnavailable):
-        GroundedSynthesizer(Says(ANSWER), runtime=no_judge()).synthesize(QUESTION, nodes())
+        AnswerabilityGate(Says(ANSWER), check=BOTH, runtime=no_judge()).synthesize(QUESTION, nodes())
 
     def script(request: Any) -> Any:
         return "no json" if request.intrinsic == "citations" else judge(request)
 
-    strict = GroundedSynthesizer(Says(ANSWER, streaming=True), runtime=Scripted(script), on_judging_error="raise")
-    response: Any = strict.synthesize(QUESTION, nodes())
+    strict = AnswerCheck(BOTH, on_error="raise", runtime=Scripted(script))
+    response: Any = strict.check(QUESTION, Says(ANSWER, streaming=True).synthesize(QUESTION, nodes()))
     with pytest.raises(MalformedReply) as caught:
         list(response.response_gen)
     assert caught.value.intrinsic == "citations"
@@ -282,18 +286,18 @@ def test_the_conversation_reaches_the_judge() -> None:
 
     history = [ChatMessage("Tell me about the mill."), ChatMessage("It is old.", role="assistant")]
     query = ConversationQuery("Who built it, and when?", chat_history=history)
-    GroundedSynthesizer(Says(FAITHFUL), runtime=Scripted(script)).synthesize(query, nodes())
+    AnswerabilityGate(Says(FAITHFUL), check=BOTH, runtime=Scripted(script)).synthesize(query, nodes())
     assert len(seen) == 3 and all("Tell me about the mill" in text for text in seen)
 
 
 def test_spans_and_the_inner_events() -> None:
     llm = JudgeLLM(reply=lambda messages, options: {"answerability": "answerable", "confidence": 0.9})
-    synthesizer = GroundedSynthesizer(Says(ANSWER), runtime=llm, citations=False, hallucination=False)
+    synthesizer = AnswerabilityGate(Says(ANSWER), runtime=llm)
     with Traced() as traced:
         synthesizer.synthesize(QUESTION, nodes())
     parents = traced.parents()
-    assert parents["GroundedSynthesizer.synthesize"] is None
-    assert parents["JudgeLLM.chat"] == "GroundedSynthesizer.synthesize"
+    assert parents["AnswerabilityGate.synthesize"] is None
+    assert parents["JudgeLLM.chat"] == "AnswerabilityGate.synthesize"
     names = traced.events.names()
     assert names.count("SynthesizeStartEvent") == names.count("SynthesizeEndEvent") == 1
 
@@ -303,22 +307,22 @@ def test_a_chat_engines_response_is_annotated(asynchronous: bool) -> None:
     retriever = searching(k=2)
     chat = ContextChatEngine.from_defaults(retriever, llm=CompletingLLM(reply=FAITHFUL))
     response = chat.chat(QUESTION)
-    annotator = ResponseAnnotator()
+    annotator = AnswerCheck(BOTH)
     if asynchronous:
-        annotated: Any = asyncio.run(annotator.aannotate(QUESTION, response))
+        annotated: Any = asyncio.run(annotator.acheck(QUESTION, response))
     else:
-        annotated = annotator.annotate(QUESTION, response)
+        annotated = annotator.check(QUESTION, response)
     assert isinstance(annotated, AgentChatResponse) and annotated.response == response.response
     assert annotated.metadata["rag_intrinsics"]["citations"]["citations"][0]["document_id"] == "mill"
     assert not response.metadata  # the chat engine's own is not written into
 
 
 def test_an_answer_without_source_nodes_is_judged_by_nothing() -> None:
-    annotated = ResponseAnnotator().annotate(QUESTION, Response(FAITHFUL)).metadata["rag_intrinsics"]
+    annotated = AnswerCheck(BOTH).check(QUESTION, Response(FAITHFUL)).metadata["rag_intrinsics"]
     assert annotated["citations"] == {"citations": [], "reason": "nothing retrieved", "schema_version": 1}
-    assert annotated["hallucination-detection"]["label"] == "NA"
+    assert annotated["hallucination_detection"]["label"] == "NA"
 
 
 def test_repr_shows_no_key() -> None:
     config = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": "sk-grounded-0123"}
-    assert "sk-grounded" not in repr(GroundedSynthesizer(Says(""), runtime=config))
+    assert "sk-grounded" not in repr(AnswerabilityGate(Says(""), check=BOTH, runtime=config))

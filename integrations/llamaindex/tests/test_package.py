@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
-from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import LLMRuntime
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
 from integrations.llamaindex.tests.adapter import COMPONENTS
-from integrations.llamaindex.tests.llms import JudgeLLM, Traced, nodes
+from integrations.llamaindex.tests.llms import BOTH, JudgeLLM, Traced, nodes
 from intrinsics_core import IntrinsicsError, InvalidInput
 from intrinsics_core.profiles.prompted import PROFILE
 from tests.contract.settings import REWRITTEN, SECRET, SERVER, RuntimeSettingTests
@@ -37,8 +36,6 @@ PACKAGES = [
     "llama_index.response_synthesizers.rag_intrinsics",
     "llama_index.evaluation.rag_intrinsics",
     "llama_index.embeddings.rag_intrinsics",
-    "llama_index.chat_engine.rag_intrinsics",
-    "llama_index.query_engine.rag_intrinsics",
 ]
 MODULES = [
     module.name
@@ -59,7 +56,7 @@ def test_every_class_has_an_example_or_a_word(package: str) -> None:
     assert (Path(module.__path__[0]) / "py.typed").is_file()
     for name in module.__all__:
         documented = getattr(module, name).__doc__ or ""
-        assert ">>> " in documented or name in ("RewrittenQuery", "ExpandedQuery", "IntrinsicEvaluation"), name
+        assert ">>> " in documented, name
         assert len(documented) > 40
 
 
@@ -181,10 +178,10 @@ class TestRuntimeSetting(RuntimeSettingTests):
 @pytest.mark.parametrize(
     ("build", "says"),
     [
-        (lambda: GroundedSynthesizer(MockLLM(), canned=3), "canned is not an answer"),
+        (lambda: AnswerabilityGate(MockLLM(), check=BOTH, canned=3), "canned is not an answer"),
         (lambda: IntrinsicsRetriever("x"), "retrievers has something that is not a retriever"),
-        (lambda: AuditedQueryEngine("x"), "query_engine is not a query engine"),
-        (lambda: ResponseAnnotator().annotate("Who?", "Ada."), "response is not a response"),
+        (lambda: AnswerCheck().as_query_engine("x"), "query_engine is not a query engine"),
+        (lambda: AnswerCheck(BOTH).check("Who?", "Ada."), "response is not a response"),
         (lambda: QueryRewriteTransform().run([ChatMessage("Who?")]), "query is not a question"),
     ],
 )

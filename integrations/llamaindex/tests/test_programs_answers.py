@@ -16,12 +16,11 @@ from llama_index.core.query_engine import CitationQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import ToolOutput
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
-from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, ResponseReviser, cited
+from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Reviser, cited
 from pydantic import BaseModel
 
-from integrations.llamaindex.tests.llms import CompletingLLM
+from integrations.llamaindex.tests.llms import BOTH, CompletingLLM
 from integrations.llamaindex.tests.test_programs_parts import search
 from intrinsics_core import InvalidInput
 from intrinsics_core.render.citations import parse
@@ -53,7 +52,7 @@ def tool_call(name: str) -> Any:
 
 def labels(annotated: Any) -> list[str]:
     noted = annotated.response.additional_kwargs if isinstance(annotated, AgentOutput) else annotated.metadata
-    return [row["label"] for row in noted["rag_intrinsics"]["hallucination-detection"]["sentences"]]
+    return [row["label"] for row in noted["rag_intrinsics"]["hallucination_detection"]["sentences"]]
 
 
 def called(name: str, returned: Any, failed: bool = False) -> ToolCallResult:
@@ -79,20 +78,20 @@ def test_22_a_structured_answer_is_read_as_its_fields(kind: str) -> None:
         given: Any = mill.model_dump()
         return PydanticResponse(mill, NODES) if kind == "object" else Response(given, NODES)
 
-    assert labels(ResponseAnnotator().annotate(ASKED, response(RIGHT))) == ["faithful", "faithful"]
-    assert labels(ResponseAnnotator().annotate(ASKED, response(WRONG))) == ["unfaithful", "unfaithful"]
-    annotated = ResponseAnnotator().annotate(ASKED, response(RIGHT))
+    assert labels(AnswerCheck(BOTH).check(ASKED, response(RIGHT))) == ["faithful", "faithful"]
+    assert labels(AnswerCheck(BOTH).check(ASKED, response(WRONG))) == ["unfaithful", "unfaithful"]
+    annotated = AnswerCheck(BOTH).check(ASKED, response(RIGHT))
     as_it_was = annotated.structured_response if kind == "agent" else annotated.response
     assert as_it_was == (RIGHT if kind == "object" else RIGHT.model_dump())
     assert cited(annotated, "inline").startswith("builder: Ada Brink[1]\nyear built: 1911[1]")
     assert IntrinsicEvaluator("hallucination-detection").evaluate_response(ASKED, response(RIGHT)).passing
     with pytest.raises(InvalidInput, match="no text to revise"):
-        ResponseReviser().revise(ASKED, response(WRONG))
+        Reviser().revise(ASKED, response(WRONG))
 
 
 def test_22_an_agents_object_is_judged_beside_its_words() -> None:
     output = agent_output(ChatMessage("Ada Brink built it in 1911.", role="assistant"), WRONG.model_dump())
-    assert labels(ResponseAnnotator().annotate(ASKED, output)) == ["faithful", "unfaithful", "unfaithful"]
+    assert labels(AnswerCheck(BOTH).check(ASKED, output)) == ["faithful", "unfaithful", "unfaithful"]
 
 
 # --- 22: tool calls beside text -------------------------------------------------------------------------------------
@@ -102,10 +101,10 @@ def test_22_tool_calls_beside_the_text_stay_where_they_are() -> None:
     call = tool_call("send_mail")
     said = [TextBlock(text="Ada Brink built the tide mill in 1911."), call, TextBlock(text=MADE_UP)]
     output = agent_output(ChatMessage(blocks=said, role="assistant"))
-    annotated = asyncio.run(ResponseAnnotator().aannotate(ASKED, output))
+    annotated = asyncio.run(AnswerCheck(BOTH).acheck(ASKED, output))
     assert labels(annotated) == ["faithful", "unfaithful"]
     assert annotated.response.blocks == said
-    revised = ResponseReviser().revise(ASKED, output)
+    revised = Reviser().revise(ASKED, output)
     assert revised.response.content.strip() == "Ada Brink built the tide mill in 1911."
     assert [block for block in revised.response.blocks if not isinstance(block, TextBlock)] == [call]
     assert output.response.blocks == said
@@ -120,7 +119,7 @@ def test_22_a_history_with_tool_calls_is_a_conversation() -> None:
         ChatMessage("Yes, there is.", role="assistant"),
     ]
     response = Response("Ada Brink built it in 1911.", NODES)
-    annotated = ResponseAnnotator().annotate(ConversationQuery("Who built it?", chat_history=turns), response)
+    annotated = AnswerCheck(BOTH).check(ConversationQuery("Who built it?", chat_history=turns), response)
     assert labels(annotated) == ["faithful"]
 
 
@@ -130,7 +129,7 @@ def test_22_a_history_with_tool_calls_is_a_conversation() -> None:
 def test_22_marks_that_the_model_wrote_are_no_claims_and_stay() -> None:
     said = "On Saturdays the town library closes at one in the afternoon.[1] Parking is free after seven [2]."
     inner = CitationQueryEngine.from_args(None, llm=CompletingLLM(reply=said), retriever=search(2))
-    response: Any = AuditedQueryEngine(inner).query("When does the library close on Saturdays?")
+    response: Any = AnswerCheck().as_query_engine(inner).query("When does the library close on Saturdays?")
     assert [row["label"] for row in response.metadata["rag_intrinsics"]["audit"]["sentences"]] == ["faithful"] * 2
     assert response.response.strip() == said
     for mode in ("inline", "inline-snippet", "postfix"):
@@ -166,9 +165,9 @@ FENCED = re.compile(r"^```\w*\n.*?^```$", re.DOTALL | re.MULTILINE)
 )
 @pytest.mark.parametrize("style", ["text", "markdown"])
 def test_22_no_mark_stands_in_code(answer: str, style: Any) -> None:
-    annotated: Any = ResponseAnnotator().annotate("How do I connect?", Response(answer, MANUAL))
+    annotated: Any = AnswerCheck(BOTH).check("How do I connect?", Response(answer, MANUAL))
     assert annotated.response == answer
-    rows = annotated.metadata["rag_intrinsics"]["hallucination-detection"]["sentences"]
+    rows = annotated.metadata["rag_intrinsics"]["hallucination_detection"]["sentences"]
     assert {row["label"] for row in rows if row["text"].startswith("```")} == {"NA"}  # no claim
     for mode in ("inline", "inline-snippet"):
         shown = cited(annotated, mode, style)
@@ -179,11 +178,11 @@ def test_22_no_mark_stands_in_code(answer: str, style: Any) -> None:
 
 def test_22_code_alone_is_cited_behind_it() -> None:
     code = "```python\nimport harbour\nharbour.connect(port=8080)\n```"
-    annotated = ResponseAnnotator().annotate("How do I connect?", Response(code, MANUAL))
+    annotated = AnswerCheck(BOTH).check("How do I connect?", Response(code, MANUAL))
     assert cited(annotated, "inline").startswith(code + "\n\n")
     assert "manual" in cited(annotated, "postfix")
 
 
 def test_22_revising_leaves_code_whole() -> None:
-    revised: Any = ResponseReviser().revise("How do I connect?", Response(f"{CODE} {MADE_UP}", MANUAL))
+    revised: Any = Reviser().revise("How do I connect?", Response(f"{CODE} {MADE_UP}", MANUAL))
     assert FENCED.findall(revised.response) == FENCED.findall(CODE) and MADE_UP not in revised.response

@@ -12,11 +12,11 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.tools import QueryEngineTool, ToolMetadata
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
-from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, ResponseReviser
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck, Reviser
 
 from integrations.llamaindex.tests.llms import (
+    BOTH,
     FAITHFUL,
     INVENTED,
     QUESTION,
@@ -24,7 +24,7 @@ from integrations.llamaindex.tests.llms import (
     judging,
     nodes,
     searching,
-    synthesized,
+    streamed,
 )
 from intrinsics_core import InvalidInput, audit, run
 from tests.contract.scripts import no_judge
@@ -36,10 +36,22 @@ def engine(inner: Says) -> RetrieverQueryEngine:
     return RetrieverQueryEngine(searching(k=2), inner)
 
 
+def checked(check: AnswerCheck, inner: Says, asynchronous: bool) -> tuple[list[str], Any]:
+    """The tokens of a streaming answer that is checked, and the response when they have come."""
+
+    async def main() -> Any:
+        return await streamed(check.acheck(QUESTION, await inner.asynthesize(QUESTION, nodes())))
+
+    if asynchronous:
+        return asyncio.run(main())
+    response: Any = check.check(QUESTION, inner.synthesize(QUESTION, nodes()))
+    return list(response.response_gen), response
+
+
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_an_engine_is_audited_in_one_line(asynchronous: bool) -> None:
     runtime = judging()
-    audited = AuditedQueryEngine(engine(Says(ANSWER)), runtime=runtime)
+    audited = AnswerCheck(runtime=runtime).as_query_engine(engine(Says(ANSWER)))
     response: Any = asyncio.run(audited.aquery(QUESTION)) if asynchronous else audited.query(QUESTION)
     assert response.response == ANSWER
     assert len([request for wave in runtime.waves for request in wave]) == 1  # one request for everything
@@ -53,7 +65,7 @@ def test_an_engine_is_audited_in_one_line(asynchronous: bool) -> None:
 
 def test_it_goes_wherever_an_engine_goes_and_never_costs_the_answer() -> None:
     down = no_judge()
-    audited = AuditedQueryEngine(engine(Says(ANSWER)), runtime=down)
+    audited = AnswerCheck(runtime=down).as_query_engine(engine(Says(ANSWER)))
     tool = QueryEngineTool(audited, ToolMetadata("What the archive knows.", "archive"))
     output = tool.call(QUESTION)
     assert output.content == ANSWER
@@ -63,7 +75,7 @@ def test_it_goes_wherever_an_engine_goes_and_never_costs_the_answer() -> None:
 
 
 def test_an_audit_without_sources_says_why() -> None:
-    annotated = ResponseAnnotator(audit=True).annotate(QUESTION, Response(FAITHFUL))
+    annotated = AnswerCheck().check(QUESTION, Response(FAITHFUL))
     found = (annotated.metadata or {})["rag_intrinsics"]["audit"]
     assert found["reason"] == "nothing retrieved" and found["label"] == "NA"
 
@@ -74,7 +86,7 @@ def test_an_audit_without_sources_says_why() -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_each_sentence_is_judged_as_it_closes(asynchronous: bool) -> None:
     inner = Says(f"{ANSWER} So it goes.", streaming=True)
-    grounded = GroundedSynthesizer(inner, stream_verdicts=True)
+    grounded = AnswerabilityGate(inner, check=AnswerCheck(BOTH, stream="sentences"))
     before_the_end: list[list[str]] = []
 
     def look(response: Any) -> None:
@@ -100,8 +112,8 @@ def test_each_sentence_is_judged_as_it_closes(asynchronous: bool) -> None:
     found = response.metadata["rag_intrinsics"]
     assert [row["label"] for row in found["sentences"]][:2] == ["faithful", "unfaithful"]
     # The end carries everything, the same as without a stream.
-    whole: Any = GroundedSynthesizer(Says(f"{ANSWER} So it goes. ")).synthesize(QUESTION, nodes())
-    for name in ("answerability", "citations", "hallucination-detection"):
+    whole: Any = AnswerabilityGate(Says(f"{ANSWER} So it goes. "), check=BOTH).synthesize(QUESTION, nodes())
+    for name in ("answerability", *BOTH):
         assert found[name] == whole.metadata["rag_intrinsics"][name]
 
 
@@ -115,11 +127,10 @@ def test_each_sentence_of_a_stream_gets_its_verdict_the_last_one_too(
     answer: str, asynchronous: bool, audited: bool
 ) -> None:
     inner = Says(answer, streaming=True)
-    grounded = GroundedSynthesizer(inner, stream_verdicts=True, answerability=False, audit=audited, runtime=judging())
-
-    _, response = synthesized(grounded, asynchronous)
+    check = AnswerCheck("audit" if audited else BOTH, stream="sentences", runtime=judging())
+    _, response = checked(check, inner, asynchronous)
     found = response.metadata["rag_intrinsics"]
-    whole = found["audit" if audited else "hallucination-detection"]["sentences"]
+    whole = found["audit" if audited else "hallucination_detection"]["sentences"]
     pieces = found["sentences"]
     assert [(row["begin"], row["end"], row["text"]) for row in pieces] == [
         (row["begin"], row["end"], row["text"]) for row in whole
@@ -131,18 +142,15 @@ def test_each_sentence_of_a_stream_gets_its_verdict_the_last_one_too(
 def test_a_judge_that_is_out_while_tokens_pass_stops_no_token(asynchronous: bool) -> None:
     down = no_judge()
     inner = Says(ANSWER, streaming=True)
-    grounded = GroundedSynthesizer(inner, answerability=False, stream_verdicts=True, runtime=down)
-
-    tokens, response = synthesized(grounded, asynchronous)
+    tokens, response = checked(AnswerCheck(BOTH, stream="sentences", runtime=down), inner, asynchronous)
     assert "".join(tokens).strip() == ANSWER
     assert "connection refused" in response.metadata["rag_intrinsics"]["citations"]["degraded"]
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_sentence_can_be_held_back_until_it_is_judged(asynchronous: bool) -> None:
-    grounded: Any = GroundedSynthesizer(
-        Says(ANSWER, streaming=True), stream_verdicts=True, hold=True, runtime=judging()
-    )
+    check = AnswerCheck(BOTH, stream="hold", runtime=judging())
+    grounded: Any = AnswerabilityGate(Says(ANSWER, streaming=True), check=check, runtime=judging())
     seen, steps = "", []
 
     async def main() -> None:
@@ -162,22 +170,22 @@ def test_a_sentence_can_be_held_back_until_it_is_judged(asynchronous: bool) -> N
     assert seen.strip() == ANSWER
     # When the text of a sentence comes, its verdict is there.
     assert [labels for _, labels in steps] == [["faithful"], ["faithful", "unfaithful"]]
-    with pytest.raises(InvalidInput, match="hold=True requires stream_verdicts=True"):
-        GroundedSynthesizer(Says(ANSWER, streaming=True), hold=True)
+    with pytest.raises(InvalidInput, match="did you mean 'hold'"):
+        AnswerCheck(BOTH, stream="holt")
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_judge_that_is_out_holds_nothing_back_for_good(asynchronous: bool) -> None:
     down = no_judge()
     inner = Says(ANSWER, streaming=True)
-    grounded = GroundedSynthesizer(inner, answerability=False, stream_verdicts=True, hold=True, runtime=down)
-
-    tokens, _ = synthesized(grounded, asynchronous)
+    tokens, _ = checked(AnswerCheck(BOTH, stream="hold", runtime=down), inner, asynchronous)
     assert "".join(tokens).strip() == ANSWER
 
 
 def test_an_audited_stream() -> None:
-    response: Any = AuditedQueryEngine(engine(Says(ANSWER, streaming=True)), stream_verdicts=True).query(QUESTION)
+    response: Any = (
+        AnswerCheck(stream="sentences").as_query_engine(engine(Says(ANSWER, streaming=True))).query(QUESTION)
+    )
     assert "".join(response.response_gen).strip() == ANSWER
     assert set(response.metadata["rag_intrinsics"]) == {"sentences", "audit"}
     turns = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": f"{ANSWER} "}]
@@ -194,8 +202,8 @@ def test_an_audited_stream() -> None:
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_what_was_made_up_is_taken_out(asynchronous: bool) -> None:
-    reviser, response = ResponseReviser(), Response(ANSWER, source_nodes=nodes(), metadata={"kept": 1})
-    response = ResponseAnnotator().annotate(QUESTION, response)
+    reviser, response = Reviser(), Response(ANSWER, source_nodes=nodes(), metadata={"kept": 1})
+    response = AnswerCheck(BOTH).check(QUESTION, response)
     revised = asyncio.run(reviser.arevise(QUESTION, response)) if asynchronous else reviser.revise(QUESTION, response)
     assert revised.response.strip() == FAITHFUL and response.response == ANSWER
     metadata = revised.metadata or {}
@@ -206,14 +214,14 @@ def test_what_was_made_up_is_taken_out(asynchronous: bool) -> None:
 
 def test_what_cannot_be_revised_is_told_or_stays() -> None:
     down = no_judge()
-    kept = ResponseReviser(runtime=down).revise(QUESTION, Response(ANSWER, source_nodes=nodes()))
+    kept = Reviser(runtime=down).revise(QUESTION, Response(ANSWER, source_nodes=nodes()))
     assert kept.response == ANSWER
     assert "connection refused" in (kept.metadata or {})["rag_intrinsics"]["revise"]["degraded"]
     with pytest.raises(InvalidInput, match="no text to revise"):
-        ResponseReviser().revise(QUESTION, PydanticResponse(None))
+        Reviser().revise(QUESTION, PydanticResponse(None))
     with pytest.raises(InvalidInput, match="no text to revise"):
-        ResponseReviser().revise(QUESTION, Says(ANSWER, streaming=True).synthesize(QUESTION, nodes()))
-    without: Any = ResponseReviser().revise(QUESTION, Response(ANSWER))
+        Reviser().revise(QUESTION, Says(ANSWER, streaming=True).synthesize(QUESTION, nodes()))
+    without: Any = Reviser().revise(QUESTION, Response(ANSWER))
     assert without.response == ANSWER
     assert without.metadata["rag_intrinsics"]["revise"]["reason"] == "nothing retrieved"
 

@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from llama_index.chat_engine.rag_intrinsics import GroundedChatEngine
 from llama_index.core import get_response_synthesizer
 from llama_index.core.agent.workflow import AgentOutput, FunctionAgent
 from llama_index.core.base.response.schema import PydanticResponse, Response, StreamingResponse
@@ -19,11 +18,12 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool, ToolMetadata
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck
 from pydantic import BaseModel
 
 from integrations.llamaindex.tests.agents import ToolUser
 from integrations.llamaindex.tests.llms import (
+    BOTH,
     FAITHFUL,
     INVENTED,
     QUESTION,
@@ -42,7 +42,6 @@ TURNS = [
     ChatMessage("Yes, there is, on the east quay.", role="assistant"),
 ]
 FOLLOW_UP = "Who built it?"
-BOTH = {"citations", "hallucination-detection"}
 OFF_TOPIC = "What does a zeppelin ticket to Paris cost?"
 
 
@@ -86,11 +85,11 @@ def test_12_a_memory_that_holds_the_question_already_says_it_once() -> None:
 # --- 12: a chat engine with a gate and verdicts -------------------------------------------------------------------
 
 
-def chatting(reply: str = FAITHFUL, **settings: Any) -> tuple[GroundedChatEngine, CompletingLLM]:
+def chatting(reply: str = FAITHFUL) -> tuple[Any, CompletingLLM]:
     llm = CompletingLLM(reply=reply)
-    settings = {"chat_history": TURNS, "canned": "The archive does not say."} | settings
+    gate = AnswerabilityGate(llm, check=BOTH, canned="The archive does not say.")
     steps = [ContextRelevancePostprocessor(), IntrinsicsRerank(top_n=2)]
-    return GroundedChatEngine.from_defaults(searching(), llm=llm, node_postprocessors=steps, **settings), llm
+    return gate.as_chat_engine(searching(), chat_history=TURNS, node_postprocessors=steps), llm
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -103,7 +102,7 @@ def test_12_a_chat_with_history_gate_and_verdicts(asynchronous: bool) -> None:
     answered = say(FOLLOW_UP)
     assert [n.node_id for n in answered.source_nodes] == ["mill"]
     found = (answered.metadata or {})["rag_intrinsics"]
-    assert [s["label"] for s in found["hallucination-detection"]["sentences"]] == ["faithful", "unfaithful"]
+    assert [s["label"] for s in found["hallucination_detection"]["sentences"]] == ["faithful", "unfaithful"]
     assert found["citations"]["citations"][0]["document_id"] == "mill"
     asked = len(llm.threads)
     refused = say(OFF_TOPIC)
@@ -118,56 +117,58 @@ def test_12_the_same_chat_streamed() -> None:
     stream = chat.stream_chat(FOLLOW_UP)
     tokens = list(stream.response_gen)
     assert "".join(tokens).strip() == FAITHFUL and len(tokens) > 5
-    assert set(stream.metadata["rag_intrinsics"]) == BOTH | {"answerability"}  # type: ignore[attr-defined]
+    assert set(stream.metadata["rag_intrinsics"]) == {*BOTH, "answerability"}  # type: ignore[attr-defined]
     refused = chat.stream_chat(OFF_TOPIC)
     assert "".join(refused.response_gen) == "The archive does not say."
     tokens, astream = asyncio.run(streamed(chatting()[0].astream_chat(FOLLOW_UP)))
-    assert "".join(tokens).strip() == FAITHFUL and set(astream.metadata["rag_intrinsics"]) == BOTH | {"answerability"}
+    assert "".join(tokens).strip() == FAITHFUL and set(astream.metadata["rag_intrinsics"]) == {*BOTH, "answerability"}
 
 
 def test_12_a_chat_engine_on_a_judge_that_is_out_keeps_answering() -> None:
     down = no_judge()
     llm = CompletingLLM(reply=FAITHFUL)
-    chat = GroundedChatEngine.from_defaults(searching(), llm=llm, runtime=down)
+    chat = AnswerabilityGate(llm, check=BOTH, runtime=down).as_chat_engine(searching())
     with pytest.raises(RuntimeUnavailable):  # the rewriter comes before the answer: it raises where the gate would
         chat.chat(QUESTION)
-    chat = GroundedChatEngine.from_defaults(searching(), llm=llm, runtime=down, on_error="open")
+    chat = AnswerabilityGate(llm, check=BOTH, runtime=down, on_error="open").as_chat_engine(searching())
     response = chat.chat(QUESTION)
     assert response.response.strip() == FAITHFUL
     assert "connection refused" in (response.metadata or {})["rag_intrinsics"]["citations"]["degraded"]
 
 
 def test_12_a_query_engine_with_a_gate_inside_a_chat_engine() -> None:
-    engine = RetrieverQueryEngine(searching(), GroundedSynthesizer(Says(FAITHFUL), canned="Not in the archive."))
+    engine = RetrieverQueryEngine(
+        searching(), AnswerabilityGate(Says(FAITHFUL), check=BOTH, canned="Not in the archive.")
+    )
     condensing = CompletingLLM(reply="Who built the mill, and when?")
     chat = CondenseQuestionChatEngine.from_defaults(engine, llm=condensing, chat_history=list(TURNS))
     response = chat.chat(FOLLOW_UP)
     inner = response.sources[0].raw_output
-    assert response.response == FAITHFUL and set(inner.metadata["rag_intrinsics"]) == BOTH | {"answerability"}
+    assert response.response == FAITHFUL and set(inner.metadata["rag_intrinsics"]) == {*BOTH, "answerability"}
 
 
 # --- 12: annotate whatever answered -------------------------------------------------------------------------------
 
 
-def annotated_chat(annotator: ResponseAnnotator, chat: Any, asynchronous: bool) -> tuple[list[str], Any]:
+def annotated_chat(annotator: AnswerCheck, chat: Any, asynchronous: bool) -> tuple[list[str], Any]:
     """The tokens of a chat's streaming answer, and the annotated stream when they have come."""
 
     async def main() -> Any:
-        return await streamed(annotator.aannotate(QUESTION, await chat.astream_chat(QUESTION)))
+        return await streamed(annotator.acheck(QUESTION, await chat.astream_chat(QUESTION)))
 
     if asynchronous:
         found: tuple[list[str], Any] = asyncio.run(main())
         return found
-    stream = annotator.annotate(QUESTION, chat.stream_chat(QUESTION))
+    stream = annotator.check(QUESTION, chat.stream_chat(QUESTION))
     return list(stream.response_gen), stream
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
     chat = ContextChatEngine.from_defaults(searching(k=1), llm=CompletingLLM(reply=FAITHFUL), memory=remembering())
-    tokens, stream = annotated_chat(ResponseAnnotator(), chat, asynchronous)
+    tokens, stream = annotated_chat(AnswerCheck(BOTH), chat, asynchronous)
     assert len(tokens) > 5 and "".join(tokens).strip() == stream.response == str(stream) == FAITHFUL
-    assert set(stream.metadata["rag_intrinsics"]) == BOTH
+    assert set(stream.metadata["rag_intrinsics"]) == {*BOTH}
     assert stream.metadata["rag_intrinsics"]["citations"]["citations"][0]["document_id"] == "mill"
     assert len(chat.chat_history) == 4
 
@@ -176,11 +177,11 @@ def test_12_annotate_a_streaming_chat(asynchronous: bool) -> None:
 def test_12_annotate_a_streaming_chat_sentence_by_sentence(asynchronous: bool) -> None:
     llm = CompletingLLM(reply=f" {FAITHFUL} {INVENTED}")  # a model's first token often begins with a space
     chat = ContextChatEngine.from_defaults(searching(k=1), llm=llm, memory=remembering())
-    tokens, stream = annotated_chat(ResponseAnnotator(stream_verdicts=True), chat, asynchronous)
+    tokens, stream = annotated_chat(AnswerCheck(BOTH, stream="sentences"), chat, asynchronous)
     assert len(tokens) > 5 and "".join(tokens).strip() == stream.response == f"{FAITHFUL} {INVENTED}"
     found = stream.metadata["rag_intrinsics"]
-    assert set(found) == BOTH | {"sentences"}
-    for rows in (found["sentences"], found["hallucination-detection"]["sentences"]):
+    assert set(found) == {*BOTH, "sentences"}
+    for rows in (found["sentences"], found["hallucination_detection"]["sentences"]):
         assert [row["label"] for row in rows] == ["faithful", "unfaithful"]
         assert [stream.response[row["begin"] : row["end"]] for row in rows] == [FAITHFUL, INVENTED]
 
@@ -191,10 +192,10 @@ def test_12_annotate_a_stream_of_a_query_engine(read: bool) -> None:
     response: Any = engine.query(QUESTION)
     if read:
         assert str(response).strip() == FAITHFUL
-    annotated: Any = ResponseAnnotator().annotate(QUESTION, response)
+    annotated: Any = AnswerCheck(BOTH).check(QUESTION, response)
     assert isinstance(annotated, StreamingResponse)
     assert annotated.get_response().response.strip() == FAITHFUL
-    assert set(annotated.metadata["rag_intrinsics"]) == BOTH
+    assert set(annotated.metadata["rag_intrinsics"]) == {*BOTH}
     assert "rag_intrinsics" not in response.metadata  # a copy
 
 
@@ -208,17 +209,19 @@ def test_12_an_agent_with_sources(kind: str) -> None:
     if kind == "retriever":
         archive: Any = RetrieverTool(searching(), about, node_postprocessors=[IntrinsicsRerank(top_n=1)])
     else:
-        archive = QueryEngineTool(RetrieverQueryEngine(searching(), GroundedSynthesizer(Says(FAITHFUL))), about)
+        archive = QueryEngineTool(
+            RetrieverQueryEngine(searching(), AnswerabilityGate(Says(FAITHFUL), check=BOTH)), about
+        )
     mail = FunctionTool.from_defaults(lambda text: "sent", name="send", description="Send a mail.")
 
     async def main() -> AgentOutput:
         output: AgentOutput = await agent_of(archive, mail).run(QUESTION)
-        return await ResponseAnnotator().aannotate(QUESTION, output)
+        return await AnswerCheck(BOTH).acheck(QUESTION, output)
 
     annotated = asyncio.run(main())
     assert str(annotated) == FAITHFUL
     found = annotated.response.additional_kwargs["rag_intrinsics"]
-    assert found["hallucination-detection"]["label"] == "faithful"
+    assert found["hallucination_detection"]["label"] == "faithful"
     assert found["citations"]["citations"][0]["document_id"] == "mill"
     assert IntrinsicEvaluator("hallucination-detection").evaluate_response(QUESTION, annotated).passing  # type: ignore[arg-type]
 
@@ -228,11 +231,11 @@ def test_12_an_agent_without_sources_is_judged_by_nothing() -> None:
 
     async def main() -> AgentOutput:
         output: AgentOutput = await agent_of(mail, says="I have sent it.").run("Send it.")
-        return ResponseAnnotator().annotate("Send it.", output)
+        return AnswerCheck(BOTH, tools=()).check("Send it.", output)
 
     found = asyncio.run(main()).response.additional_kwargs["rag_intrinsics"]
     assert found["citations"] == {"citations": [], "reason": "nothing retrieved", "schema_version": 1}
-    assert found["hallucination-detection"]["label"] == "NA"
+    assert found["hallucination_detection"]["label"] == "NA"
 
 
 # --- 12: structured answers ---------------------------------------------------------------------------------------
@@ -252,7 +255,7 @@ def test_12_a_refusal_where_the_answer_would_be_an_object(how: str, asynchronous
         inner = get_response_synthesizer(llm=llm, output_cls=Built)
     else:
         inner = get_response_synthesizer(llm=llm.as_structured_llm(Built))
-    engine = RetrieverQueryEngine(searching(), GroundedSynthesizer(inner, canned="Not in the archive."))
+    engine = RetrieverQueryEngine(searching(), AnswerabilityGate(inner, check=BOTH, canned="Not in the archive."))
 
     def ask(question: str) -> Any:
         return asyncio.run(engine.aquery(question)) if asynchronous else engine.query(question)
@@ -270,7 +273,7 @@ def test_12_a_refusal_where_the_answer_would_be_an_object(how: str, asynchronous
 
 def test_12_an_object_as_the_canned_answer() -> None:
     inner = get_response_synthesizer(llm=CompletingLLM(reply='{"builder": "x"}'), output_cls=Built)
-    grounded = GroundedSynthesizer(inner, canned=Built(builder="unknown"))
+    grounded = AnswerabilityGate(inner, check=BOTH, canned=Built(builder="unknown"))
     refused: Any = grounded.synthesize(OFF_TOPIC, nodes())
     assert refused.builder == "unknown"
 
@@ -278,7 +281,7 @@ def test_12_an_object_as_the_canned_answer() -> None:
 def test_12_additional_source_nodes_stay() -> None:
     more = [NodeWithScore(node=TextNode(id_="more", text="More."))]
     for question in (QUESTION, OFF_TOPIC):
-        response: Any = GroundedSynthesizer(Says(FAITHFUL)).synthesize(question, nodes(), more)
+        response: Any = AnswerabilityGate(Says(FAITHFUL), check=BOTH).synthesize(question, nodes(), more)
         assert [n.node_id for n in response.source_nodes] == ["cranes", "mill", "fog", "more"]
 
 
@@ -286,12 +289,14 @@ def test_12_additional_source_nodes_stay() -> None:
 
 
 def test_13_a_synthesizer_from_an_llm() -> None:
-    engine = RetrieverQueryEngine(searching(), GroundedSynthesizer(CompletingLLM(reply=FAITHFUL)))
+    engine = RetrieverQueryEngine(searching(), AnswerabilityGate(CompletingLLM(reply=FAITHFUL), check=BOTH))
     assert str(engine.query(QUESTION)).strip() == FAITHFUL
-    streaming: Any = GroundedSynthesizer(CompletingLLM(reply=FAITHFUL), streaming=True).synthesize(QUESTION, nodes())
+    streaming: Any = AnswerabilityGate(CompletingLLM(reply=FAITHFUL), check=BOTH, streaming=True).synthesize(
+        QUESTION, nodes()
+    )
     assert len(list(streaming.response_gen)) > 5
     with pytest.raises(InvalidInput, match="inner"):
-        GroundedSynthesizer(searching())
+        AnswerabilityGate(searching())
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -300,7 +305,7 @@ def test_13_a_synthesizer_from_an_llm() -> None:
     [("", ""), (lambda question: f"Nothing about: {question}", f"Nothing about: {OFF_TOPIC}"), ("No.", "No.")],
 )
 def test_13_canned_answers_of_all_kinds(canned: Any, said: str, asynchronous: bool) -> None:
-    grounded = GroundedSynthesizer(Says(FAITHFUL), canned=canned)
+    grounded = AnswerabilityGate(Says(FAITHFUL), check=BOTH, canned=canned)
     if asynchronous:
         response: Any = asyncio.run(grounded.asynthesize(OFF_TOPIC, nodes()))
     else:
@@ -313,7 +318,7 @@ def test_13_a_canned_answer_that_is_awaited() -> None:
         return f"{question} I have asked a colleague."
 
     response: Any = asyncio.run(
-        GroundedSynthesizer(Says(FAITHFUL), canned=ask_a_person).asynthesize(OFF_TOPIC, nodes())
+        AnswerabilityGate(Says(FAITHFUL), check=BOTH, canned=ask_a_person).asynthesize(OFF_TOPIC, nodes())
     )
     assert response.response.endswith("I have asked a colleague.")
 
@@ -341,7 +346,7 @@ def test_7_no_brackets_reach_the_model() -> None:
     from llama_index.core.query_engine import TransformQueryEngine
     from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 
-    inner = RetrieverQueryEngine(searching(), GroundedSynthesizer(Notes(reply=FAITHFUL), answerability=False))
+    inner = RetrieverQueryEngine(searching(), AnswerabilityGate(Notes(reply=FAITHFUL), check=BOTH, mode="annotate"))
     engine = TransformQueryEngine(inner, QueryRewriteTransform(), transform_metadata={"chat_history": TURNS})
     engine.query(FOLLOW_UP)
     asked = prompts[0].split("Query: ")[-1].split("\n")[0]
@@ -369,8 +374,8 @@ def test_7_a_sub_question_engine_keeps_sources_of_its_parts() -> None:
     )
     engine = SubQuestionQueryEngine.from_defaults(
         [tool], llm=CompletingLLM(reply=""), question_gen=Splits(), use_async=False, verbose=False,
-        response_synthesizer=GroundedSynthesizer(Says(FAITHFUL)),
+        response_synthesizer=AnswerabilityGate(Says(FAITHFUL), check=BOTH),
     )  # fmt: skip
     response: Any = engine.query(QUESTION)
     assert "mill" in [n.node_id for n in response.source_nodes]
-    assert response.metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
+    assert response.metadata["rag_intrinsics"]["hallucination_detection"]["label"] == "faithful"

@@ -15,9 +15,9 @@ from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import LLMRuntime
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck
 
-from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, JudgeLLM, Says, nodes
+from integrations.llamaindex.tests.llms import BOTH, FAITHFUL, QUESTION, JudgeLLM, Says, nodes
 from integrations.llamaindex.tests.test_programs_retrieval import Gives
 from intrinsics_core import BlockingRuntime, InvalidInput, RuntimeUnavailable
 from intrinsics_core.profiles.prompted import PROFILE
@@ -42,7 +42,7 @@ AFTER = ("citations", "hallucination-detection")
 @pytest.mark.parametrize("streaming", [False, True])
 def test_9_an_answer_that_was_paid_for_is_kept(asynchronous: bool, streaming: bool) -> None:
     engine = RetrieverQueryEngine(
-        Gives(nodes()), GroundedSynthesizer(Says(FAITHFUL, streaming=streaming), runtime=down(*AFTER))
+        Gives(nodes()), AnswerabilityGate(Says(FAITHFUL, streaming=streaming), check=BOTH, runtime=down(*AFTER))
     )
 
     async def asked() -> Any:
@@ -54,8 +54,8 @@ def test_9_an_answer_that_was_paid_for_is_kept(asynchronous: bool, streaming: bo
     assert whole.response.strip() == FAITHFUL
     found = whole.metadata["rag_intrinsics"]
     assert found["answerability"]["label"] == "answerable"
-    assert all("connection refused" in found[name]["degraded"] for name in AFTER)
-    assert found["hallucination-detection"]["label"] == "NA" and found["citations"]["citations"] == []
+    assert all("connection refused" in found[name]["degraded"] for name in BOTH)
+    assert found["hallucination_detection"]["label"] == "NA" and found["citations"]["citations"] == []
 
 
 def test_9_not_even_a_broken_runtime_of_the_users_costs_it() -> None:
@@ -65,24 +65,24 @@ def test_9_not_even_a_broken_runtime_of_the_users_costs_it() -> None:
         def handle(self, requests: Any) -> Any:
             raise KeyError("a bug in my runtime")
 
-    grounded = GroundedSynthesizer(Says(FAITHFUL), answerability=False, runtime=Broken())
-    response: Any = grounded.synthesize(QUESTION, nodes())
+    said = Says(FAITHFUL).synthesize(QUESTION, nodes())
+    response: Any = AnswerCheck(BOTH, runtime=Broken()).check(QUESTION, said)
     assert response.response == FAITHFUL
     assert "a bug in my runtime" in response.metadata["rag_intrinsics"]["citations"]["degraded"]
 
 
 def test_9_who_wants_the_failure_gets_it() -> None:
-    strict = GroundedSynthesizer(Says(FAITHFUL), runtime=down(*AFTER), on_judging_error="raise")
+    strict = AnswerabilityGate(Says(FAITHFUL), check=AnswerCheck(BOTH, on_error="raise", runtime=down(*AFTER)))
     with pytest.raises(RuntimeUnavailable):
         strict.synthesize(QUESTION, nodes())
     with pytest.raises(RuntimeUnavailable):
-        ResponseAnnotator(runtime=down(), on_error="raise").annotate(QUESTION, Response(FAITHFUL, nodes()))
+        AnswerCheck(BOTH, runtime=down(), on_error="raise").check(QUESTION, Response(FAITHFUL, nodes()))
 
 
 def test_9_a_wrong_runtime_is_told_before_an_answer_is_paid_for() -> None:
     inner = Says(FAITHFUL)
     with pytest.raises(InvalidInput, match="kind"):
-        GroundedSynthesizer(inner, answerability=False, runtime={"kind": "no such kind"})
+        AnswerabilityGate(inner, check=AnswerCheck(runtime={"kind": "no such kind"}))
     assert inner.asked == 0
 
 
@@ -91,7 +91,7 @@ def test_9_a_wrong_runtime_is_told_before_an_answer_is_paid_for() -> None:
 )
 def test_9_the_gate_has_one_vocabulary(on_error: str, answered: bool | None) -> None:
     inner = Says(FAITHFUL)
-    grounded = GroundedSynthesizer(inner, runtime=down("answerability"), on_error=on_error)
+    grounded = AnswerabilityGate(inner, check=BOTH, runtime=down("answerability"), on_error=on_error)
     if answered is None:
         with pytest.raises(RuntimeUnavailable):
             grounded.synthesize(QUESTION, nodes())
@@ -108,9 +108,9 @@ def test_9_the_gate_has_one_vocabulary(on_error: str, answered: bool | None) -> 
         lambda how: ContextRelevancePostprocessor(on_error=how),
         lambda how: QueryRewriteTransform(on_error=how),
         lambda how: IntrinsicEvaluator("hallucination-detection", on_error=how),
-        lambda how: ResponseAnnotator(on_error=how),
-        lambda how: GroundedSynthesizer(Says(""), on_error=how),
-        lambda how: GroundedSynthesizer(Says(""), on_judging_error=how),
+        lambda how: AnswerCheck(BOTH, on_error=how),
+        lambda how: AnswerabilityGate(Says(""), check=BOTH, on_error=how),
+        lambda how: AnswerabilityGate(Says(""), check=AnswerCheck(BOTH, on_error=how)),
     ],
 )
 def test_9_a_wrong_choice_is_told_when_it_is_made(build: Any) -> None:

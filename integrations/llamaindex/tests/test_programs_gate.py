@@ -7,16 +7,15 @@ import json
 from typing import Any
 
 import pytest
-from llama_index.chat_engine.rag_intrinsics import GroundedChatEngine
 from llama_index.core import VectorStoreIndex
 from llama_index.core.query_engine import RetrieverQueryEngine, SubQuestionQueryEngine
 from llama_index.core.question_gen import LLMQuestionGenerator
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import QueryEngineTool, ToolMetadata
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate
 
-from integrations.llamaindex.tests.llms import CompletingLLM, JudgeLLM, searching
+from integrations.llamaindex.tests.llms import BOTH, CompletingLLM, JudgeLLM, searching
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from tests.scripted import Scripted
 
@@ -52,7 +51,7 @@ def comparing(garden: RetrieverQueryEngine, says: str = CHEAPER, **settings: Any
         tools,
         llm=splitting,
         question_gen=LLMQuestionGenerator.from_defaults(llm=splitting),
-        response_synthesizer=GroundedSynthesizer(CompletingLLM(reply=says), canned=CANNED, **settings),
+        response_synthesizer=AnswerabilityGate(CompletingLLM(reply=says), check=BOTH, canned=CANNED, **settings),
         use_async=False,
         verbose=False,
     )
@@ -91,7 +90,7 @@ def test_20_a_judge_that_fails_over_a_sub_question_does_what_on_error_says() -> 
         return json.dumps({"answerability": "unanswerable", "confidence": 0.9}) if whole else RuntimeUnavailable("down")
 
     garden = hotel(GARDEN, says="95 euros.")
-    closed = comparing(garden, runtime=Scripted(script), on_error="closed", citations=False, hallucination=False)
+    closed = comparing(garden, runtime=Scripted(script), on_error="closed")
     assert asked(closed, COMPARED[0]).response == CANNED
     with pytest.raises(RuntimeUnavailable):
         asked(comparing(garden, runtime=Scripted(script)), COMPARED[0])
@@ -111,19 +110,21 @@ STRICT = {"kind": "embedded", "thresholds": {"answerability": {"answerable": 0.9
 
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_20_a_gate_that_only_notes_lets_everything_pass(asynchronous: bool) -> None:
-    grounded = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), mode="annotate")
+    grounded = AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, mode="annotate")
     given = (OFF_TOPIC, brochures())
     response: Any = asyncio.run(grounded.asynthesize(*given)) if asynchronous else grounded.synthesize(*given)
     assert response.response.strip() == CHEAPER
     assert response.metadata["rag_intrinsics"]["answerability"]["label"] == "unanswerable"
     assert grounded.get_response(OFF_TOPIC, [HARBOUR]).strip() == CHEAPER  # type: ignore[union-attr]
-    blocking = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), canned=CANNED)
+    blocking = AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, canned=CANNED)
     assert str(blocking.synthesize(OFF_TOPIC, brochures())) == blocking.get_response(OFF_TOPIC, [HARBOUR]) == CANNED
 
 
 def test_20_what_the_gate_is_unsure_of_passes_unless_asked() -> None:
     def said(**settings: Any) -> Any:
-        synthesizer = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), runtime=STRICT, canned=CANNED, **settings)
+        synthesizer = AnswerabilityGate(
+            CompletingLLM(reply=CHEAPER), check=BOTH, runtime=STRICT, canned=CANNED, **settings
+        )
         return synthesizer.synthesize(UNSURE, brochures())
 
     passed = said()
@@ -134,22 +135,22 @@ def test_20_what_the_gate_is_unsure_of_passes_unless_asked() -> None:
 
 
 def test_20_a_comparison_of_two_nodes_passes_without_sub_questions() -> None:
-    synthesizer = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), canned=CANNED, block_unsure=True)
+    synthesizer = AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, canned=CANNED, block_unsure=True)
     response: Any = synthesizer.synthesize(COMPARED[1], brochures())
     assert response.response != CANNED
 
 
 def test_20_a_chat_engine_has_the_same_choices() -> None:
     search = VectorStoreIndex([TextNode(text=HARBOUR)], embed_model=IntrinsicsEmbedding()).as_retriever()
-    noting = GroundedChatEngine.from_defaults(search, llm=CompletingLLM(reply=CHEAPER), mode="annotate")
+    noting = AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, mode="annotate").as_chat_engine(search)
     assert noting.chat(OFF_TOPIC).response.strip() == CHEAPER
     with pytest.raises(InvalidInput, match="did you mean 'annotate'"):
-        GroundedChatEngine.from_defaults(search, llm=CompletingLLM(reply=CHEAPER), mode="anotate")
+        AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, mode="anotate").as_chat_engine(search)
 
 
 def test_20_a_language_models_no_blocks() -> None:
     judge = JudgeLLM(reply=lambda messages, options: {"answerability": "unanswerable", "confidence": 0.6})
-    response: Any = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), runtime=judge, canned=CANNED).synthesize(
-        UNSURE, brochures()
-    )
+    response: Any = AnswerabilityGate(
+        CompletingLLM(reply=CHEAPER), check=BOTH, runtime=judge, canned=CANNED
+    ).synthesize(UNSURE, brochures())
     assert response.response == CANNED

@@ -20,10 +20,20 @@ from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
-from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, CompletingLLM, Says, Traced, judging, nodes, texts
+from integrations.llamaindex.tests.llms import (
+    BOTH,
+    FAITHFUL,
+    QUESTION,
+    CompletingLLM,
+    Says,
+    Traced,
+    judging,
+    nodes,
+    texts,
+)
 from intrinsics_core import InvalidInput
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from tests.loop import files_on_loop
@@ -111,7 +121,7 @@ class Retry(Event):
 class Corrective(Workflow):
     """Retrieve, grade, gate; where the gate is shut, ask in other words, once; then answer, or say that it cannot."""
 
-    def __init__(self, retrieve: Any, answer: GroundedSynthesizer, **settings: Any) -> None:
+    def __init__(self, retrieve: Any, answer: AnswerabilityGate, **settings: Any) -> None:
         super().__init__(**settings)
         self.retrieve, self.answer = retrieve, answer
         self.rewrite, self.grade, self.gate = (
@@ -145,7 +155,7 @@ def test_new_corrective_rag_as_a_workflow(found_at: int, says: str) -> None:
         asked.append(query.query_str)
         return nodes() if len(asked) > found_at else []  # also the zero-document case
 
-    workflow = Corrective(retrieve, GroundedSynthesizer(Says(FAITHFUL)), timeout=60)
+    workflow = Corrective(retrieve, AnswerabilityGate(Says(FAITHFUL), check=BOTH), timeout=60)
 
     async def main() -> Any:
         return await workflow.run(question="Who built it, the mill, and when?")
@@ -169,6 +179,8 @@ def test_17_traces_hold_no_spans_of_private_helpers() -> None:
 
 
 def test_17_a_verdict_that_fell_back_says_so_in_what_is_dumped() -> None:
-    engine: Any = GroundedSynthesizer(CompletingLLM(reply=FAITHFUL), runtime=CompletingLLM(reply="?"), on_error="open")
+    engine: Any = AnswerabilityGate(
+        CompletingLLM(reply=FAITHFUL), check=BOTH, runtime=CompletingLLM(reply="?"), on_error="open"
+    )
     found = json.loads(json.dumps(engine.synthesize(QUESTION, nodes()).metadata["rag_intrinsics"]))
     assert all("MalformedReply" in verdict["degraded"] for verdict in found.values()) and len(found) == 3

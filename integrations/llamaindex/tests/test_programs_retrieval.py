@@ -19,9 +19,19 @@ from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate
 
-from integrations.llamaindex.tests.llms import FAITHFUL, QUESTION, WHEN, CompletingLLM, Gives, Says, nodes, searching
+from integrations.llamaindex.tests.llms import (
+    BOTH,
+    FAITHFUL,
+    QUESTION,
+    WHEN,
+    CompletingLLM,
+    Gives,
+    Says,
+    nodes,
+    searching,
+)
 from intrinsics_core import RuntimeUnavailable
 from tests.contract.judge import judge
 from tests.contract.scripts import no_judge
@@ -41,7 +51,7 @@ def node(identity: str, text: str, score: float | None = None, **metadata: Any) 
 def test_1_an_off_topic_question_through_filter_and_gate(asynchronous: bool) -> None:
     engine = RetrieverQueryEngine(
         searching(),
-        GroundedSynthesizer(Says(FAITHFUL), canned="Not in the archive."),
+        AnswerabilityGate(Says(FAITHFUL), check=BOTH, canned="Not in the archive."),
         node_postprocessors=[ContextRelevancePostprocessor(), IntrinsicsRerank(top_n=2)],
     )
     response: Any = asyncio.run(engine.aquery(OFF_TOPIC)) if asynchronous else engine.query(OFF_TOPIC)
@@ -80,7 +90,7 @@ def test_3_two_nodes_of_one_id_and_one_that_looks_numbered() -> None:
     assert ranked[0].node_id == "a" and "Ada Brink" in ranked[0].get_content()
     assert sorted(n.node_id for n in ranked) == ["a", "a", "a (2)"]
     # LlamaIndex's own retrievers keep one node of an id; what comes from stores and postprocessors may repeat.
-    grounded = GroundedSynthesizer(Says("Ada Brink built the tide mill in 1911."))
+    grounded = AnswerabilityGate(Says("Ada Brink built the tide mill in 1911."), check=BOTH)
     response: Any = grounded.synthesize("Who built the tide mill?", given)
     (cited,) = response.metadata["rag_intrinsics"]["citations"]["citations"]
     assert (cited["document_id"], cited["document_index"]) == ("a", 1)
@@ -107,9 +117,9 @@ def test_4_the_right_node_ranks_first_by_the_metadata_that_is_shown() -> None:
 
 def test_4_the_gate_reads_the_metadata_that_the_model_reads() -> None:
     asked, given = "Which company is Initech's revenue report about?", reports()[:1]
-    open_gate = GroundedSynthesizer(Says("Initech."), citations=False, hallucination=False).synthesize(asked, given)
+    open_gate = AnswerabilityGate(Says("Initech.")).synthesize(asked, given)
     given[0].node.excluded_llm_metadata_keys = ["company"]  # hidden from the model: then from the gate too
-    shut: Any = GroundedSynthesizer(Says("Initech."), citations=False, hallucination=False).synthesize(asked, given)
+    shut: Any = AnswerabilityGate(Says("Initech.")).synthesize(asked, given)
 
     def sure(response: Any) -> float:
         return float(response.metadata["rag_intrinsics"]["answerability"]["probability"])
@@ -138,7 +148,7 @@ def test_4_an_evaluator_shows_the_judge_title_and_metadata_and_offsets_stay_in_t
             evaluator.evaluate_response("Revenue?", response)
     assert len(shown) == 2
     assert all("Third quarter\\ncompany: Initech" in text and "/tmp/x" not in text for text in shown)
-    grounded: Any = GroundedSynthesizer(Says("Revenue was 41 million dollars."), answerability=False)
+    grounded: Any = AnswerabilityGate(Says("Revenue was 41 million dollars."), check=BOTH, mode="annotate")
     (cited,) = grounded.synthesize("Revenue?", [item]).metadata["rag_intrinsics"]["citations"]["citations"]
     assert item.node.get_content()[cited["document_begin"] : cited["document_end"]] == cited["document_text"]
 
@@ -280,5 +290,7 @@ def test_16_metadata_of_the_users_that_is_called_as_ours_was() -> None:
     (ranked,) = IntrinsicsRerank().postprocess_nodes(given, query_str="Who built the tide mill?")
     assert (ranked.metadata["rag_intrinsics"], ranked.metadata["id"], ranked.node_id) == ("a note", "7", "mill")
     named = NodeWithScore(node=TextNode(id_="rag_intrinsics", text="Ada Brink built the tide mill in 1911."))
-    response: Any = GroundedSynthesizer(CompletingLLM(reply=FAITHFUL)).synthesize("Who built the tide mill?", [named])
+    response: Any = AnswerabilityGate(CompletingLLM(reply=FAITHFUL), check=BOTH).synthesize(
+        "Who built the tide mill?", [named]
+    )
     assert set(response.metadata["rag_intrinsics"]) >= {"answerability", "citations"}

@@ -7,20 +7,18 @@ import pickle
 from typing import Any
 
 import pytest
-from llama_index.chat_engine.rag_intrinsics import GroundedChatEngine
 from llama_index.core.llms import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
-from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import LLMRuntime
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
-from integrations.llamaindex.tests.llms import CompletingLLM, JudgeLLM, searching
+from integrations.llamaindex.tests.llms import BOTH, CompletingLLM, JudgeLLM, searching
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from intrinsics_core.embedded.models.bi_encoder import SHIPPED
 from intrinsics_core.profiles.prompted import PROFILE
@@ -125,7 +123,9 @@ def search() -> Any:
 
 
 def answering() -> RetrieverQueryEngine:
-    return RetrieverQueryEngine(search(), GroundedSynthesizer(CompletingLLM(reply="At one in the afternoon.")))
+    return RetrieverQueryEngine(
+        search(), AnswerabilityGate(CompletingLLM(reply="At one in the afternoon."), check=BOTH)
+    )
 
 
 TURNS = [ChatMessage("Tell me about the town library."), ChatMessage("It stands by the river.", role="assistant")]
@@ -135,22 +135,24 @@ def test_18_the_rewriter_of_a_chat_engine_follows_its_on_error() -> None:
     down = no_judge()
     writer = CompletingLLM(reply="It closes at one in the afternoon.")
     for on_error in ("open", "fallback"):
-        chat = GroundedChatEngine.from_defaults(
-            search(), llm=writer, runtime=down, on_error=on_error, chat_history=TURNS
+        chat = AnswerabilityGate(writer, check=BOTH, runtime=down, on_error=on_error).as_chat_engine(
+            search(), chat_history=TURNS
         )
         assert chat.chat("When does it close on Saturdays?").response.strip() == writer.reply
-    closed = GroundedChatEngine.from_defaults(
-        search(), llm=writer, runtime=down, on_error="closed", chat_history=TURNS, canned="Ask at the desk."
-    )
+    closed = AnswerabilityGate(
+        writer, check=BOTH, runtime=down, on_error="closed", canned="Ask at the desk."
+    ).as_chat_engine(search(), chat_history=TURNS)
     assert closed.chat("When does it close on Saturdays?").response == "Ask at the desk."
     with pytest.raises(RuntimeUnavailable):
-        GroundedChatEngine.from_defaults(search(), llm=writer, runtime=down, chat_history=TURNS).chat("And Sundays?")
+        AnswerabilityGate(writer, check=BOTH, runtime=down).as_chat_engine(search(), chat_history=TURNS).chat(
+            "And Sundays?"
+        )
 
 
 def test_18_the_rewriter_of_a_chat_engine_follows_its_profile_and_date() -> None:
-    chat = GroundedChatEngine.from_defaults(
-        search(), llm=CompletingLLM(reply="x"), profile=PROFILE, date="May 1, 2024", runtime=strict()
-    )
+    chat = AnswerabilityGate(
+        CompletingLLM(reply="x"), check=BOTH, profile=PROFILE, date="May 1, 2024", runtime=strict()
+    ).as_chat_engine(search())
     rewriter = chat._retriever._rewriter
     assert (rewriter.profile, rewriter.date) == (PROFILE, "May 1, 2024")
 
@@ -167,8 +169,8 @@ def test_18_the_rewriter_of_a_chat_engine_follows_its_profile_and_date() -> None
         (lambda: IntrinsicEvaluator("hallucination-detection", treshold=0.5), "threshold"),
         (lambda: IntrinsicEvaluator("evaluate", metrics="faithfullness"), "faithfulness"),
         (lambda: QueryRewriteTransform(memmory=None), "memory"),
-        (lambda: ResponseAnnotator(haluccination=True), "hallucination"),
-        (lambda: ResponseAnnotator(metadata_mode="lllm"), "llm"),
+        (lambda: AnswerCheck("haluccination-detection"), "hallucination-detection"),
+        (lambda: AnswerCheck(BOTH, metadata_mode="lllm"), "llm"),
     ],
     ids=["mode", "top_n", "labels", "threshold", "metrics", "memory", "hallucination", "metadata_mode"],
 )
@@ -180,17 +182,16 @@ def test_18_a_wrong_name_is_told_with_the_nearest_one(build: Any, nearest: str) 
 @pytest.mark.parametrize(
     ("build", "nearest"),
     [
-        (lambda: GroundedSynthesizer(CompletingLLM(reply="x"), cannned="No."), "canned"),  # type: ignore[call-arg]
-        (lambda: GroundedSynthesizer(CompletingLLM(reply="x"), on_error="clsed"), "closed"),
-        (lambda: GroundedChatEngine.from_defaults(search(), llm=CompletingLLM(reply="x"), cannned="No."), "canned"),
-        (lambda: GroundedChatEngine.from_defaults(search(), llm=CompletingLLM(reply="x"), sytem_prompt="Be brief."),
+        (lambda: AnswerabilityGate(CompletingLLM(reply="x"), check=BOTH, cannned="No."), "canned"),  # type: ignore[call-arg]
+        (lambda: AnswerabilityGate(CompletingLLM(reply="x"), check=BOTH, on_error="clsed"), "closed"),
+        (lambda: AnswerabilityGate(CompletingLLM(reply="x")).as_chat_engine(search(), sytem_prompt="Be brief."),
          "system_prompt"),
-        (lambda: AuditedQueryEngine(answering(), metadata_mod="llm"), "metadata_mode"),
+        (lambda: AnswerCheck(metadata_mod="llm").as_query_engine(answering()), "metadata_mode"),
         (lambda: IntrinsicsRetriever(search(), mode="reciprocal_rerankk"), "reciprocal_rerank"),
         (lambda: IntrinsicsRetriever(search(), similarity_topk=3), "similarity_top_k"),
         (lambda: IntrinsicsEmbedding(embed_batch_siez=3), "embed_batch_size"),
     ],
-    ids=["canned", "on_error", "chat canned", "chat prompt", "audited", "fusion", "top_k", "embedding"],
+    ids=["canned", "on_error", "chat prompt", "audited", "fusion", "top_k", "embedding"],
 )  # fmt: skip
 def test_18_a_wrong_name_in_what_is_built_of_parts_too(build: Any, nearest: str) -> None:
     with pytest.raises(InvalidInput, match=f"did you mean '{nearest}'"):

@@ -17,7 +17,7 @@ from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.llms.openai_like import OpenAILike
 from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate
 from pydantic import BaseModel
 
 from tests.contract.openai import KEY, Handler, Server
@@ -80,8 +80,8 @@ def nodes() -> list[NodeWithScore]:
     return [NodeWithScore(node=TextNode(text=HALL)), NodeWithScore(node=TextNode(text="Fog is common in spring."))]
 
 
-def gated(llm: Any, **settings: Any) -> GroundedSynthesizer:
-    return GroundedSynthesizer(llm, runtime=llm, citations=False, hallucination=False, **settings)
+def gated(llm: Any, **settings: Any) -> AnswerabilityGate:
+    return AnswerabilityGate(llm, runtime=llm, **settings)
 
 
 def checked(response: Any) -> None:
@@ -129,7 +129,7 @@ def test_21_judges_on_several_event_loops_without_a_retry(town: Town, at_once: b
 def test_21_judges_are_given_no_tools_and_do_not_stream(town: Town) -> None:
     given = {"tools": [TOOL], "tool_choice": "auto", "parallel_tool_calls": False, "seed": 7}
     llm = client(town, additional_kwargs=given)
-    gated(llm, answerability=True).synthesize(ASKED, nodes())
+    gated(llm).synthesize(ASKED, nodes())
     (judged,) = [body for body in town.seen if judges(body)]
     (written,) = [body for body in town.seen if not judges(body)]
     assert not {"tools", "tool_choice", "parallel_tool_calls"} & set(judged) and not judged.get("stream")

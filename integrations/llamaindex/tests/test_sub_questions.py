@@ -12,10 +12,9 @@ from llama_index.core.query_engine import MultiStepQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
-from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, cited
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck, cited
 
-from integrations.llamaindex.tests.llms import CompletingLLM
+from integrations.llamaindex.tests.llms import BOTH, CompletingLLM
 from integrations.llamaindex.tests.test_programs_gate import ASKED, CHEAPER, COMPARED, GARDEN, asked, comparing, hotel
 
 
@@ -28,13 +27,13 @@ def test_an_answer_is_not_judged_by_sub_answers(costs: str, asynchronous: bool) 
     response = asked(engine, COMPARED[0], asynchronous)
     found = response.metadata["rag_intrinsics"]
     true = costs == "95 euros"
-    assert (found["hallucination-detection"]["label"] == "faithful") is true
+    assert (found["hallucination_detection"]["label"] == "faithful") is true
     assert {row["document_text"].split(".")[0] for row in found["citations"]["citations"]} <= {GARDEN.split(".")[0]}
     assert cited(response, "inline").startswith(said.rstrip("."))
     bare = Response(said, source_nodes=response.source_nodes)
     for again in (
-        ResponseAnnotator().annotate(COMPARED[0], bare),
-        ResponseAnnotator(audit=True).annotate(COMPARED[0], bare),
+        AnswerCheck(BOTH).check(COMPARED[0], bare),
+        AnswerCheck().check(COMPARED[0], bare),
     ):
         [verdict] = [v for name, v in again.metadata["rag_intrinsics"].items() if name != "citations"]
         assert (verdict["sentences"][0]["label"] == "faithful") is true
@@ -43,8 +42,10 @@ def test_an_answer_is_not_judged_by_sub_answers(costs: str, asynchronous: bool) 
 
 def test_sub_answers_alone_are_nothing_to_judge_by() -> None:
     alone = [NodeWithScore(node=TextNode(text=f"Sub question: {ASKED['garden']}\nResponse: {CHEAPER}"))]
-    response: Any = GroundedSynthesizer(CompletingLLM(reply=CHEAPER), mode="annotate").synthesize(COMPARED[1], alone)
-    verdict = response.metadata["rag_intrinsics"]["hallucination-detection"]
+    response: Any = AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, mode="annotate").synthesize(
+        COMPARED[1], alone
+    )
+    verdict = response.metadata["rag_intrinsics"]["hallucination_detection"]
     assert (verdict["label"], verdict["reason"]) == ("NA", "nothing retrieved")
 
 
@@ -57,7 +58,7 @@ ZEBRAS = "The landlord keeps nine zebras in the cellar."
 def test_the_answer_of_a_step_is_no_source(says: str, label: str, asynchronous: bool) -> None:
     index = VectorStoreIndex([TextNode(text=RENT, id_="rent")], embed_model=IntrinsicsEmbedding())
     steps = StepDecomposeQueryTransform(llm=CompletingLLM(reply="What is there?"), verbose=False)
-    engine = AuditedQueryEngine(
+    engine = AnswerCheck().as_query_engine(
         MultiStepQueryEngine(
             index.as_query_engine(llm=CompletingLLM(reply=says)),
             steps,
@@ -74,8 +75,8 @@ def test_the_answer_of_a_step_is_no_source(says: str, label: str, asynchronous: 
 def test_a_document_of_questions_and_answers_is_a_source() -> None:
     def label(node: TextNode) -> str:
         response = Response("The rent is 950 euros.", source_nodes=[NodeWithScore(node=node)])
-        found = ResponseAnnotator().annotate("How much is the rent?", response)
-        verdict: str = found.metadata["rag_intrinsics"]["hallucination-detection"]["label"]
+        found = AnswerCheck(BOTH).check("How much is the rent?", response)
+        verdict: str = found.metadata["rag_intrinsics"]["hallucination_detection"]["label"]
         return verdict
 
     said = "Question: How much is the rent?\nAnswer: The rent is 950 euros."

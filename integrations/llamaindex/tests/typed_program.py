@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from llama_index.chat_engine.rag_intrinsics import GroundedChatEngine
 from llama_index.core import QueryBundle, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.llms import ChatMessage, MockLLM
@@ -13,10 +12,9 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
-from llama_index.query_engine.rag_intrinsics import AuditedQueryEngine
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import GroundedSynthesizer, ResponseAnnotator, ResponseReviser
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck, Reviser
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
 MILL = "Ada Brink built the tide mill in 1911."
@@ -39,15 +37,15 @@ def retrieve() -> list[NodeWithScore]:
 
 
 def answer() -> list[str]:
-    synthesizer = GroundedSynthesizer(MockLLM(max_tokens=8), canned="The archive does not say.", mode="block")
-    engine = AuditedQueryEngine(RetrieverQueryEngine(searching(), synthesizer))
+    gate = AnswerabilityGate(MockLLM(max_tokens=8), check="audit", canned="The archive does not say.", mode="block")
+    engine = AnswerCheck().as_query_engine(RetrieverQueryEngine(searching(), gate))
     response = engine.query(QUESTION)
     told: dict[str, Any] = (response.metadata or {})["rag_intrinsics"]
-    chat = GroundedChatEngine.from_defaults(retriever=searching(), llm=MockLLM(max_tokens=8))
+    chat = AnswerabilityGate(MockLLM(max_tokens=8), check="audit").as_chat_engine(searching())
     reply = chat.chat("Which umbrellas does the bakery sell?")
     said = RetrieverQueryEngine.from_args(searching(), llm=MockLLM(max_tokens=8)).query(QUESTION)
-    annotated = ResponseAnnotator().annotate(QUESTION, said)
-    revised = ResponseReviser().revise(QUESTION, said)
+    annotated = AnswerCheck(["citations", "hallucination-detection"]).check(QUESTION, said)
+    revised = Reviser().revise(QUESTION, said)
     return [",".join(sorted(told)), str(reply), str(bool(annotated.metadata)), type(revised).__name__]
 
 

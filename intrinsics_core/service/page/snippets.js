@@ -77,11 +77,11 @@ nodes = [NodeWithScore(node=TextNode(id_=d["id"], text=d["text"])) for d in ${do
   return answered ? `from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator
+from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck
 
 ${data}
 response = Response(${answer}, source_nodes=nodes)
-told = ResponseAnnotator(audit=True).annotate(question, response, chat_history=history)
+told = AnswerCheck().check(question, response, chat_history=history)
 for sentence in told.metadata["rag_intrinsics"]["audit"]["sentences"]:
     print(sentence["label"], sentence["text"])
 ` : `from llama_index.core.llms import ChatMessage

@@ -8,8 +8,8 @@ out, the embedded encoder (offline, CPU).
 """
 
 from llama_index.rag_intrinsics.llm import LLMRuntime
-from llama_index.rag_intrinsics.query import ConversationQuery, ExpandedQuery, RewrittenQuery
+from llama_index.rag_intrinsics.query import ConversationQuery
 
 __version__ = "0.1.0"
 
-__all__ = ["ConversationQuery", "ExpandedQuery", "LLMRuntime", "RewrittenQuery"]
+__all__ = ["ConversationQuery", "LLMRuntime"]

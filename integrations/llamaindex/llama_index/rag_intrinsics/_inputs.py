@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
-from llama_index.rag_intrinsics import _marks
 from llama_index.rag_intrinsics.query import ConversationQuery
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.chains import scores
+from intrinsics_core.chains.transcript import ChatTurn, MadeCall, messages
 
 History = Sequence[ChatMessage] | None
-Calls = Sequence[Mapping[str, Any]]  # of tools, that were made for an answer, as the core takes them
 
 _ROLES = {"function": "tool", "chatbot": "assistant", "model": "assistant"}  # other names for the same speakers
 
 
 def conversation(
-    query: str | QueryBundle | None, answer: str | None = None, history: History = None, calls: Calls = ()
+    query: str | QueryBundle | None,
+    answer: str | None = None,
+    history: History = None,
+    calls: Sequence[MadeCall] = (),
+    documents: Iterable[Any] = (),
 ) -> list[dict[str, Any]]:
     """The turns as the core takes them: the history (a :class:`ConversationQuery` brings its own), the question where
     there is one, and the answer where there is one, with the tool calls that were made for it.
+
+    Args:
+        documents: what the answer is judged by, as the core takes them.
 
     Raises:
         InvalidInput: the query is no question.
@@ -32,18 +38,28 @@ def conversation(
     if query is not None and not isinstance(query, str | QueryBundle):
         raise InvalidInput("query is not a question", got=type(query).__name__,
                            expected="text, or ConversationQuery(question, chat_history=...)")  # fmt: skip
-    if history is None:
-        history = given_history(query)
-    turns: list[dict[str, Any]] = [
-        {"role": _ROLES.get(m.role.value, m.role.value), "content": m.content or ""} for m in history
-    ]
-    if query is not None:
-        asked = {"role": "user", "content": query if isinstance(query, str) else query.query_str}
-        if turns[-1:] != [asked]:  # an agent's memory holds the question already
-            turns.append(asked)
+    turns = _turns(given_history(query) if history is None else history)
+    if query is not None and not (turns and turns[-1].role == "user" and turns[-1].text == asked_in(query)):
+        turns.append(ChatTurn("user", asked_in(query)))  # an agent's memory holds the question already
     if answer is not None:
-        turns.append({"role": "assistant", "content": answer} | ({"tool_calls": list(calls)} if calls else {}))
-    return turns
+        turns.append(ChatTurn("assistant", answer, tuple(calls)))
+    return messages(turns, [each if isinstance(each, str) else each["text"] for each in documents])
+
+
+def _turns(history: Sequence[ChatMessage]) -> list[ChatTurn]:
+    said = {m.additional_kwargs.get("tool_call_id"): m.content or "" for m in history if m.role.value == "tool"}
+    return [
+        ChatTurn(
+            _ROLES.get(message.role.value, message.role.value),
+            message.content or "",
+            tuple(
+                MadeCall(block.tool_name, block.tool_kwargs, block.tool_call_id, said.get(block.tool_call_id))
+                for block in message.blocks
+                if block.block_type == "tool_call"
+            ),
+        )
+        for message in history
+    ]
 
 
 def given_history(query: str | QueryBundle | None) -> Sequence[ChatMessage]:
@@ -80,7 +96,7 @@ def passages(
             "text": text_of(item),
             "id": item.node.node_id,
             "title": title_of(item.node, shown),
-            "score": None if asked is None else _finite(_marks.retrievers_score(item, asked)),
+            "score": None if asked is None else scores.retrievers_score(item.score, item.node.metadata, asked),
             "metadata": item.node.metadata,
         }
         for item in nodes
@@ -94,7 +110,7 @@ def title_of(node: BaseNode, shown: MetadataMode) -> str | None:
     """
     if not node.metadata or shown is MetadataMode.NONE or "{metadata_str}" not in getattr(node, "text_template", _ALL):
         return None
-    hidden = {*_marks.KEYS, *_excluded(node, shown)}
+    hidden = {*scores.KEYS, *_excluded(node, shown)}
     metadata = {key: value for key, value in node.metadata.items() if key not in hidden}
     title = metadata.pop("title", None)
     if title is not None and not isinstance(title, str):
@@ -112,25 +128,17 @@ def _excluded(node: BaseNode, shown: MetadataMode) -> Sequence[str]:
     return node.excluded_embed_metadata_keys if shown is MetadataMode.EMBED else ()
 
 
-def _finite(score: float | None) -> float | None:
-    """Stores give not-a-number for the cosine of an empty vector: that is no score."""
-    return float(score) if score is not None and math.isfinite(score) else None
+def same(node: NodeWithScore) -> tuple[str, str]:
+    """What makes a node known again: one id may name several passages, and a text may be shown with other metadata."""
+    return node.node.node_id, text_of(node)
 
 
 def distinct(nodes: Iterable[NodeWithScore]) -> list[NodeWithScore]:
-    """Each node once, where it stands first: an answer rests on a passage, not on how often it was found. One id may
-    name several passages.
-    """
+    """Each node once, where it stands first: an answer rests on a passage, not on how often it was found."""
     found: dict[tuple[str, str], NodeWithScore] = {}
     for item in nodes:
-        found.setdefault((item.node.node_id, text_of(item)), item)
+        found.setdefault(same(item), item)
     return list(found.values())
-
-
-def required(query: str | QueryBundle | None, intrinsic: str) -> str | QueryBundle:
-    if query is None:
-        raise InvalidInput("query_str= or query_bundle= is missing", intrinsic=intrinsic, expected="the question")
-    return query
 
 
 def asked_in(query: str | QueryBundle) -> str:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from llama_index.core.agent.workflow import AgentOutput
-from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, StreamingResponse
+from llama_index.core.base.llms.types import TextBlock
+from llama_index.core.base.response.schema import AsyncStreamingResponse, PydanticResponse, Response, StreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
+from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 from llama_index.core.tools import ToolOutput
+from llama_index.rag_intrinsics._inputs import distinct, same, text_of
 from llama_index.rag_intrinsics._sub_questions import judged_by
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.chains.evidence import evidence, tool_names
 from intrinsics_core.chains.fields import as_lines, object_in
+from intrinsics_core.chains.notes import underscored, with_verdicts, without_verdicts
+from intrinsics_core.chains.transcript import MadeCall
 
 
 def answer_of(response: Any) -> str:
@@ -49,31 +56,47 @@ def is_structured(response: Any) -> bool:
     )
 
 
-def sources_of(response: Any, tools: Collection[str] | None = ()) -> list[NodeWithScore]:
-    """The nodes that it was given from, without sub-answers; an agent's are what its tools returned.
+def sources_of(response: Any, tools: Collection[str] | None = None) -> list[NodeWithScore]:
+    """The nodes that it was given from, each once and without sub-answers; an agent's are what its tools returned.
 
     Args:
-        tools: names of an agent's tools whose texts are sources, too; None for all. They stand behind the nodes.
+        tools: names of an agent's tools whose texts are sources beside the nodes; None: those of all, where no tool
+            returned nodes (`chains.evidence`).
     """
     if not isinstance(response, AgentOutput):
-        return judged_by(response.source_nodes)
-    outputs = _outputs(response)
-    nodes = [node for _, output in outputs for node in _nodes(output.raw_output)]
-    nodes += _nodes(response.raw)  # where a tool with return_direct gave the answer
-    return [*judged_by(nodes), *(_as_node(call, output) for call, output in outputs if _is_text(output, tools))]
+        return distinct(judged_by(response.source_nodes))
+    direct = judged_by(_nodes(response.raw) or ())  # where a tool with return_direct gave the answer
+    now = [call for call in calls_of(response) if call.done]
+    return evidence(direct, now, (), tool_names(tools), text_of=text_of, from_text=_as_node, key=same)
 
 
-def calls_of(response: Any) -> list[dict[str, Any]]:
-    """The tool calls of an agent that did something other than return nodes, and did not fail, as the core takes them.
+def calls_of(response: Any) -> list[MadeCall]:
+    """The tool calls of an agent that have answered, each with the nodes that it returned."""
+    if not isinstance(response, AgentOutput):
+        return []
+    calls: list[Any] = list(response.tool_calls)
+    return [_made(call, call.tool_output) for call in calls if getattr(call, "tool_output", None) is not None]
 
-    By them the report of an action is told from a claim.
-    """
-    outputs = _outputs(response) if isinstance(response, AgentOutput) else ()
-    return [
-        {"name": call.tool_name, "arguments": call.tool_kwargs, "result": output.content}
-        for call, output in outputs
-        if not output.is_error and not _nodes(output.raw_output)
-    ]
+
+def _made(call: Any, output: ToolOutput) -> MadeCall:
+    nodes = _nodes(output.raw_output)
+    returned = None if nodes is None else tuple(judged_by(nodes))
+    return MadeCall(call.tool_name, call.tool_kwargs, str(call.tool_id), output.content, output.is_error, returned)
+
+
+def _nodes(raw: Any) -> list[NodeWithScore] | None:
+    """Of a tool's output: a response's sources, or the nodes themselves. Other tools ("sent") return none."""
+    if isinstance(raw, AgentOutput):
+        return sources_of(raw)
+    found = getattr(raw, "source_nodes", raw)
+    found = found if isinstance(found, list | tuple) else [found]
+    nodes = [NodeWithScore(node=node) if isinstance(node, BaseNode) else node for node in found]
+    kept = [node for node in nodes if isinstance(node, NodeWithScore)]
+    return kept if kept or not nodes else None
+
+
+def _as_node(call: MadeCall) -> NodeWithScore:
+    return NodeWithScore(node=TextNode(id_=call.id or call.name, text=call.result or ""))
 
 
 def noted_on(response: Any) -> Mapping[str, Any]:
@@ -83,33 +106,55 @@ def noted_on(response: Any) -> Mapping[str, Any]:
     return getattr(response, "metadata", None) or {}
 
 
+def noted(response: Any, verdicts: Mapping[str, Any]) -> Any:
+    """A copy of any response, streaming ones too, with verdicts beside those that are there."""
+    metadata = with_verdicts(noted_on(response), {underscored(name): verdict for name, verdict in verdicts.items()})
+    if isinstance(response, AgentOutput):
+        message = response.response.model_copy(update={"additional_kwargs": metadata})
+        return response.model_copy(update={"response": message})
+    return replace(response, metadata=metadata)
+
+
+def saying(response: Any, text: str) -> Any:
+    """A copy that says this, without the verdicts on what it said before."""
+    kept = without_verdicts(noted_on(response))
+    if isinstance(response, AgentOutput):
+        said = response.response
+        # Calls of tools beside the text stay.
+        blocks: list[Any] = [block for block in said.blocks if not isinstance(block, TextBlock)]
+        first = next((i for i, block in enumerate(said.blocks) if isinstance(block, TextBlock)), 0)
+        blocks.insert(first, TextBlock(text=text))
+        message = ChatMessage(blocks=blocks, role=said.role, additional_kwargs=kept)
+        return response.model_copy(update={"response": message, "structured_response": None})
+    if isinstance(response, PydanticResponse):
+        return StructuredRefusal(None, response.source_nodes, kept, text)
+    field = "response_txt" if hasattr(response, "response_txt") else "response"
+    return replace(response, **{field: text}, metadata=kept)
+
+
+@dataclass
+class PlainRefusal(Response):
+    """A response that is shown as it is, also where it is empty (LlamaIndex's own shows ``None`` then)."""
+
+    def __str__(self) -> str:
+        return self.response or ""
+
+
+@dataclass
+class StructuredRefusal(PydanticResponse):
+    """A structured response without an object: every field of it reads as None, and its text is the canned one."""
+
+    canned: str = ""
+
+    def __str__(self) -> str:
+        return self.canned
+
+    def get_response(self) -> Response:
+        return PlainRefusal(self.canned, self.source_nodes, self.metadata)
+
+
 def under_way(response: Any) -> bool:
     """Whether its tokens are still to come, or are coming."""
     if isinstance(response, StreamingResponse | AsyncStreamingResponse):
         return response.response_txt is None
     return isinstance(response, StreamingAgentChatResponse)
-
-
-def _outputs(response: AgentOutput) -> list[tuple[Any, ToolOutput]]:
-    """The calls that have returned something, each with that."""
-    calls: list[Any] = list(response.tool_calls)
-    return [(call, call.tool_output) for call in calls if getattr(call, "tool_output", None) is not None]
-
-
-def _nodes(raw: Any) -> list[NodeWithScore]:
-    """Of a tool's output: a response's sources, or the nodes themselves. Other tools ("sent") return no sources."""
-    if isinstance(raw, AgentOutput):
-        return sources_of(raw)
-    found = getattr(raw, "source_nodes", raw)
-    found = found if isinstance(found, list | tuple) else [found]
-    nodes = [NodeWithScore(node=node) if isinstance(node, BaseNode) else node for node in found]
-    return [node for node in nodes if isinstance(node, NodeWithScore)]
-
-
-def _is_text(output: ToolOutput, tools: Collection[str] | None) -> bool:
-    named = tools is None or output.tool_name in tools
-    return named and not output.is_error and not _nodes(output.raw_output) and bool(output.content.strip())
-
-
-def _as_node(call: Any, output: ToolOutput) -> NodeWithScore:
-    return NodeWithScore(node=TextNode(id_=str(call.tool_id), text=output.content))

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from llama_index.core.schema import NodeWithScore
-from llama_index.rag_intrinsics import _marks
 from llama_index.rag_intrinsics._inputs import text_of
+
+from intrinsics_core.chains import scores
 
 # How each engine writes a node: what stands in front of the question, and in front of the answer.
 _SUB_QUESTION = ("Sub question: ", "\nResponse: ")
@@ -51,4 +52,4 @@ def _sub_answer(node: NodeWithScore) -> SubAnswer | None:
 def _is_of_a_document(node: NodeWithScore) -> bool:
     """Whether a node is cut out of a document, which may be a list of questions and answers."""
     own = node.node
-    return bool(own.relationships or own.embedding or own.metadata.keys() - set(_marks.KEYS))
+    return bool(own.relationships or own.embedding or own.metadata.keys() - set(scores.KEYS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import signature
 from typing import Annotated, Any
 
@@ -11,12 +11,13 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.rag_intrinsics._component import IntrinsicComponent
-from llama_index.rag_intrinsics._inputs import Calls, History, conversation, distinct, passages
+from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, calls_of, sources_of
 from llama_index.rag_intrinsics._settings import check_names
 from pydantic import Field
 
 from intrinsics_core import Call, InvalidInput
+from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.intrinsics.options import from_json, record_of
 from intrinsics_core.protocol.names import named
@@ -100,7 +101,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         response: str | None = None,
         contexts: Contexts = None,
         chat_history: History = None,
-        tool_calls: Calls = (),
+        tool_calls: Iterable[MadeCall | Mapping[str, Any]] = (),
         **kwargs: Any,
     ) -> IntrinsicEvaluation:
         """Evaluate. Works inside a running event loop too (it blocks it; prefer :meth:`aevaluate` there).
@@ -118,7 +119,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         response: str | None = None,
         contexts: Contexts = None,
         chat_history: History = None,
-        tool_calls: Calls = (),
+        tool_calls: Iterable[MadeCall | Mapping[str, Any]] = (),
         **kwargs: Any,
     ) -> IntrinsicEvaluation:
         """Like :meth:`evaluate`, without ever blocking the event loop."""
@@ -137,7 +138,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         """Like :meth:`evaluate_response`, without ever blocking the event loop."""
         return await self.aevaluate(query, **_parts(response), **kwargs)
 
-    def _call(self, query: Query, response: str | None, contexts: Any, history: History, calls: Calls) -> Call[Any]:
+    def _call(self, query: Query, response: str | None, contexts: Any, history: History, calls: Any) -> Call[Any]:
         known = TABLE[self.intrinsic]
         missing = {
             "query=": query is None and not history and (known.ends_with == ("user",) or not known.needs_documents),
@@ -149,8 +150,10 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         if contexts is not None and (isinstance(contexts, str) or not isinstance(contexts, Sequence)):
             raise InvalidInput("contexts is not a list", intrinsic=self.intrinsic,
                                expected=_WANTED["contexts="], got=repr(contexts))  # fmt: skip
-        messages = conversation(query, response if known.judges_answers else None, history, calls)
-        return self._ask(messages, _documents(contexts or (), self.metadata_mode), **self.options)
+        made = [call if isinstance(call, MadeCall) else MadeCall(**call) for call in calls]
+        documents = _documents(contexts or (), self.metadata_mode)
+        answer = response if known.judges_answers else None
+        return self._ask(conversation(query, answer, history, made, documents), documents, **self.options)
 
     def _evaluation(
         self, query: Query, response: str | None, contexts: Sequence[str | NodeWithScore], result: Result

@@ -12,19 +12,16 @@ from llama_index.core.instrumentation.events.rerank import ReRankEndEvent, ReRan
 from llama_index.core.memory import BaseMemory
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
-from llama_index.rag_intrinsics import _marks
 from llama_index.rag_intrinsics._component import IntrinsicComponent
-from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, passages, remembered, required
+from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, passages, remembered
 from pydantic import Field
 
-from intrinsics_core.protocol.results import Ranking, Result
+from intrinsics_core import InvalidInput
+from intrinsics_core.chains import scores
+from intrinsics_core.protocol.results import Result
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 
 dispatcher = get_dispatcher(__name__)
-
-_SHOWN = ("label", "rank", "score", "wins")  # of a row; where it stood and what it was are the node's
-
-Documents = Sequence[dict[str, Any]]
 
 
 class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
@@ -67,25 +64,29 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
     def _steps(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None) -> Steps[list[NodeWithScore]]:
         if not nodes:
             return []
-        query = required(query_bundle, self.intrinsic)
+        if (query := query_bundle) is None:
+            raise InvalidInput("query_str= or query_bundle= is missing", intrinsic=self.intrinsic,
+                               expected="the question")  # fmt: skip
         documents = passages(nodes, self.metadata_mode, asked=asked_in(query))
         history = yield "remember", query
         result = yield "judge", self._ask(conversation(query, history=history), documents)
-        return self._judged(nodes, documents, result, asked_in(query))
+        return self._judged(nodes, result, asked_in(query))
 
-    def _judged(
-        self, nodes: Sequence[NodeWithScore], documents: Documents, result: Result, asked: str
-    ) -> list[NodeWithScore]:
-        odd = {name: value for name in ("cut", "unread", "prior") if (value := getattr(result, name, None))}
-        rows, found = self._rows(result), []
-        shown = [name for name in _SHOWN if rows and name in type(rows[0]).model_fields]
-        for row in rows:
+    def _judged(self, nodes: Sequence[NodeWithScore], result: Result, asked: str) -> list[NodeWithScore]:
+        found = []
+        for row in self._rows(result):
             item = nodes[row.index]
-            why = _own_reason(row, result)
-            verdict = _marks.flat(self.intrinsic, {name: getattr(row, name) for name in shown} | odd | why)
-            # A fallback has no score of its own, at best the one that it was given: the node's then stands.
-            fallen = row.score is None or (why and row.score == documents[row.index]["score"])
-            found.append(_marks.marked(item, asked, verdict, item.score if fallen else row.score))
+            verdict = scores.verdict_on(self.intrinsic, row, result)
+            metadata = scores.marked(item.node.metadata, verdict, item.score, asked)
+            # Our keys are kept out of what LLMs and embeddings read.
+            ours = [key for key in metadata if key in scores.KEYS]
+            hidden = {
+                name: list(dict.fromkeys([*(getattr(item.node, name) or ()), *ours]))
+                for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
+            }
+            copy = item.node.model_copy(update={"metadata": metadata, **hidden})
+            score = scores.own_score(row, result, item.score)
+            found.append(item.model_copy(update={"node": copy, "score": score}))
         return found
 
     @contextmanager
@@ -109,9 +110,3 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
                 return found
 
             yield end
-
-
-def _own_reason(row: Any, result: Result) -> dict[str, str]:
-    """Why this node's verdict is none: the failure of its own judgement, where each has one, never those of all."""
-    why = result.degraded if isinstance(result, Ranking) else row.failure
-    return {"degraded": why} if why else {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, get_args
 
 from llama_index.core.schema import MetadataMode
-from llama_index.rag_intrinsics._inputs import distinct, passages
-from llama_index.rag_intrinsics._responses import answer_of, noted_on, sources_of
+from llama_index.rag_intrinsics._inputs import passages
+from llama_index.rag_intrinsics._responses import answer_of, calls_of, noted_on, sources_of
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains.notes import verdict_in, verdicts_in
@@ -16,26 +16,26 @@ from intrinsics_core.render.citations import Mode, Style, view, write
 
 
 def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
-    """The text of a response that was annotated, with its citations in one of the four modes.
+    """The text of a response that was checked, with its citations in one of the four modes.
 
     What the gate refused cites nothing: its text is the refusal's own.
 
     Args:
-        response: what `ResponseAnnotator`, `GroundedSynthesizer` or `AuditedQueryEngine` gave, an agent's output too.
+        response: what an `AnswerCheck` or an `AnswerabilityGate` gave, an agent's output too.
         mode: ``"postfix"``, ``"postfix-snippet"``, ``"inline"`` or ``"inline-snippet"``.
         style: ``"text"``, ``"markdown"`` (footnotes) or ``"json"`` (the paper's); read back by
             :func:`intrinsics_core.render.citations.parse`.
 
     Raises:
-        InvalidInput: the response was not annotated with citations, citing it failed, or the mode is unknown.
+        InvalidInput: the response was not checked for citations, citing it failed, or the mode is unknown.
 
     Example:
         >>> from llama_index.core.base.response.schema import Response
         >>> from llama_index.core.schema import NodeWithScore, TextNode
-        >>> from llama_index.response_synthesizers.rag_intrinsics import ResponseAnnotator, cited
+        >>> from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, cited
         >>> node = NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."))
         >>> response = Response("Ada Brink built the tide mill in 1911.", source_nodes=[node])
-        >>> print(cited(ResponseAnnotator().annotate("Who built the tide mill?", response), "inline"))
+        >>> print(cited(AnswerCheck("citations").check("Who built the tide mill?", response), "inline"))
         Ada Brink built the tide mill in 1911.[1]
         <BLANKLINE>
         Citations:
@@ -57,6 +57,7 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
             return answer_of(response)
         found = Citations(citations=())
     else:
-        raise InvalidInput("the response has no citations", expected="ResponseAnnotator().annotate(query, response)")
-    documents = passages(distinct(sources_of(response, tools=None)), MetadataMode.NONE)
+        raise InvalidInput("the response has no citations", expected='AnswerCheck("citations").check(query, response)')
+    every = {call.name for call in calls_of(response)}  # whichever were named when it was checked
+    documents = passages(sources_of(response, every), MetadataMode.NONE)
     return write(view(found, answer_of(response), documents, mode), style)

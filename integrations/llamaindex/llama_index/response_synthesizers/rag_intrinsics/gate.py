@@ -1,135 +1,321 @@
-"""The gate before a synthesizer: do the nodes answer the question, and what follows from that."""
+"""The gate: a synthesizer around a synthesizer, which answers only what the nodes answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+import copy
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextvars import ContextVar
+from typing import Any, ClassVar, Literal
 
-from llama_index.core.llms import ChatMessage
-from llama_index.core.schema import NodeWithScore, QueryType
-from llama_index.rag_intrinsics._component import settled
-from llama_index.rag_intrinsics._inputs import conversation, distinct, passages
-from llama_index.rag_intrinsics._sub_questions import SubAnswer, sub_answers
-from llama_index.response_synthesizers.rag_intrinsics.annotator import ResponseAnnotator, Verdicts
+from llama_index.core.base.response.schema import (
+    RESPONSE_TYPE,
+    AsyncStreamingResponse,
+    PydanticResponse,
+    StreamingResponse,
+)
+from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
+from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
+from llama_index.core.llms import LLM
+from llama_index.core.llms.structured_llm import StructuredLLM
+from llama_index.core.memory import BaseMemory
+from llama_index.core.response_synthesizers import BaseSynthesizer, get_response_synthesizer
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
+from llama_index.core.types import RESPONSE_TEXT_TYPE
+from llama_index.rag_intrinsics._component import IntrinsicComponent, settled
+from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, distinct, passages, remembered
+from llama_index.rag_intrinsics._prompts import InnerPrompts
+from llama_index.rag_intrinsics._responses import PlainRefusal, StructuredRefusal, noted, noted_on
+from llama_index.rag_intrinsics._settings import check_names
+from llama_index.rag_intrinsics._sub_questions import SubAnswer, judged_by, sub_answers
+from llama_index.response_synthesizers.rag_intrinsics.check import AnswerCheck, Asked
+from pydantic import BaseModel
 
-from intrinsics_core import Call, answerability, arun, arun_many, run, run_many
-from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.protocol.names import named
+from intrinsics_core import Call, InvalidInput, arun_many, run_many
+from intrinsics_core.chains.notes import KEY
 from intrinsics_core.protocol.results import Answerability
+from intrinsics_core.running.flows import CANNED
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 
-GateMode = Literal["block", "annotate"]
+dispatcher = get_dispatcher(__name__)
 
-
-@dataclass(frozen=True)
-class Passed:
-    """What the gate found.
-
-    Attributes:
-        result: whether the nodes answer the question; with sub-questions, whether these are answered.
-        parts: of each sub-question that was asked about, the verdict.
-        blocks: whether the canned answer is to stand in place of an answer.
-    """
-
-    result: Answerability
-    parts: tuple[tuple[SubAnswer, Answerability], ...] = ()
-    blocks: bool = False
-
-    @property
-    def signed(self) -> Verdicts:
-        """As it is written into metadata: ``"answerability"``, and ``"sub_questions"`` where there were some."""
-        rows = [{"question": part.question, **found.model_dump(mode="json")} for part, found in self.parts]
-        return {"answerability": self.result.model_dump(mode="json")} | ({"sub_questions": rows} if rows else {})
+Canned = str | BaseModel | Callable[[str], Any]
+NOTED: ContextVar[dict[str, Any]] = ContextVar("the verdicts on the answer under way, for a chat engine")
 
 
-class Gate:
-    """Judges whether nodes answer a question, on the runtime of an annotator.
+class _Gate(IntrinsicComponent):
+    """The settings of a gate, and its judgement."""
 
-    Where they hold the answers to sub-questions that LlamaIndex made of the question, each of these is judged by its
-    own answer and the sources. Where all are answered, so is the question. Where a sub-question is surely not
-    answered, neither is the question.
+    intrinsic: ClassVar[str] = "answerability"
+
+    mode: Literal["block", "annotate"] = "block"
+    block_unsure: bool = False
+    metadata_mode: MetadataMode = MetadataMode.LLM
+
+    def blocks(self, found: Answerability) -> bool:
+        return self.mode == "block" and not found.passes(block_unsure=self.block_unsure)
+
+    def judged(
+        self,
+        query: QueryType,
+        documents: Sequence[Any],
+        history: Any,
+        asked: Sequence[SubAnswer],
+        behind: Sequence[Any],
+    ) -> Steps[tuple[Answerability, dict[str, Any]]]:
+        """The verdict on the question, and the verdicts as they are noted.
+
+        Where the nodes hold the answers to sub-questions that LlamaIndex made of the question, each of these is judged
+        by its own answer and the sources. Where all are answered, so is the question. Where a sub-question is surely
+        not answered, neither is the question.
+        """
+        # The answer without its question, which would pass for an answer to itself; a short one needs its sources.
+        parts = [(part.question, [{"text": part.answer}, *behind], ()) for part in asked]
+        calls = [self._ask(conversation(one, history=h), by) for one, by, h in [(query, documents, history), *parts]]
+        whole, *found = yield "judge", calls
+        rows = [
+            {"question": part.question, **one.model_dump(mode="json")} for part, one in zip(asked, found, strict=True)
+        ]
+        whole = _decisive(whole, found)
+        return whole, {"answerability": whole.model_dump(mode="json")} | ({"sub_questions": rows} if rows else {})
+
+    def run_all(self, calls: Sequence[Call[Answerability]]) -> list[Answerability]:
+        found = run_many(calls, self.engine, profile=self.profile)
+        return [settled(*each) for each in zip(calls, found, strict=True)]
+
+    async def arun_all(self, calls: Sequence[Call[Answerability]]) -> list[Answerability]:
+        found = await arun_many(calls, self.engine, profile=self.profile)
+        return [settled(*each) for each in zip(calls, found, strict=True)]
+
+
+def _decisive(whole: Answerability, parts: Sequence[Answerability]) -> Answerability:
+    sure = whole.answerable and not whole.unsure
+    if all(part.answerable for part in parts):
+        answered = sorted(parts, key=lambda part: -1.0 if part.probability is None else part.probability)
+        return whole if sure or not answered else answered[0]
+    missed = [part for part in parts if not part.answerable and not part.unsure]
+    return missed[0] if missed and (sure or whole.unsure) else whole
+
+
+class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
+    """Any synthesizer, which now answers only what the nodes answer.
+
+    Where the nodes do not answer the question, the ``canned`` answer comes back and ``inner`` is not asked. The verdict
+    is in ``response.metadata["rag_intrinsics"]["answerability"]``, and beside it what ``check`` finds on the answer. A
+    stream streams on.
+
+    Behind a ``SubQuestionQueryEngine`` a comparison passes where each of its sub-questions is answered
+    (``"sub_questions"``). An LLM wrote these sub-answers: the answer is judged by what they were given from.
+
+    The judge sees of a node what the answering LLM is shown of it: its text and the metadata that it does not exclude.
+    Prompts are those of ``inner``, under its names.
 
     Args:
-        mode: ``"block"``, or ``"annotate"``: the verdict is noted and nothing is blocked.
-        block_unsure: whether "unanswerable" blocks also where the judge is unsure of it.
-        on_error: what is done where a judgement failed; one of the intrinsic's.
+        inner: the synthesizer that answers, or an LLM, for LlamaIndex's default one with it; None: with its default.
+        check: how an answer is judged: an :class:`AnswerCheck`, or the names of its checks (``"audit"``), which are
+            asked for where the gate asks; None: not at all.
+        canned: the answer to what the nodes do not answer: a text, a function of the question that gives it (in
+            asynchronous use it may be awaited), or, for structured answers, an object of their class. A structured
+            answer that is refused with a text is a response without an object, whose fields read as None.
+        memory: the memory of a chat engine, to read the turns before the question from; a
+            :class:`~llama_index.rag_intrinsics.ConversationQuery` brings its own.
+        streaming: whether the synthesizer that is made of an LLM streams; one that is given does as it was made to.
+        settings: ``mode`` (``"block"``, or ``"annotate"``: the verdict is noted, and ``inner`` always asked),
+            ``block_unsure`` (whether *unanswerable* blocks also where the judge is ``unsure`` of it), ``metadata_mode``
+            (which metadata of the nodes is read beside their text), ``on_error`` (``"raise"``, ``"open"``, also
+            ``"fallback"``, or ``"closed"``), ``runtime``, ``api_key``, ``profile``, ``date``.
 
     Raises:
-        InvalidInput: ``mode`` or ``on_error`` is unknown; the message has the nearest name.
+        InvalidInput: there is no such setting, a choice is none of those allowed, or ``inner`` is neither a synthesizer
+            nor an LLM.
+
+    Example:
+        >>> from llama_index.core.llms import MockLLM
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate
+        >>> node = NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."))
+        >>> gate = AnswerabilityGate(MockLLM(), check="audit", canned="The archive does not say.")
+        >>> sorted(gate.synthesize("Who built the tide mill?", [node]).metadata["rag_intrinsics"])
+        ['answerability', 'audit']
+        >>> print(gate.synthesize("What does a zeppelin ticket cost?", [node]))
+        The archive does not say.
     """
 
-    def __init__(self, annotator: ResponseAnnotator, *, mode: str, block_unsure: bool, on_error: str) -> None:
-        self._mode: GateMode = named("mode", mode, get_args(GateMode))
-        self._annotator, self._block_unsure = annotator, block_unsure
-        self._on_error: Any = TABLE["answerability"].chosen(on_error)
-
-    def judge(
+    def __init__(
         self,
-        query: QueryType,
-        documents: Sequence[Any],
-        history: Sequence[ChatMessage],
-        nodes: Sequence[NodeWithScore] = (),
-        sources: Sequence[NodeWithScore] | None = None,
-    ) -> Passed:
-        """
+        inner: BaseSynthesizer | LLM | None = None,
+        *,
+        check: AnswerCheck | str | Sequence[str] | None = None,
+        canned: Canned = CANNED,
+        memory: BaseMemory | None = None,
+        streaming: bool = False,
+        **settings: Any,
+    ) -> None:
+        known = [*inspect.signature(AnswerabilityGate).parameters, *_Gate.model_fields]
+        check_names(settings, known, called=type(self).__name__)
+        if not isinstance(canned, str | BaseModel) and not callable(canned):
+            raise InvalidInput("canned is not an answer", expected="a string, an object, or a function that gives one",
+                               got=repr(canned))  # fmt: skip
+        if inner is None or isinstance(inner, LLM):
+            inner = get_response_synthesizer(llm=inner, streaming=streaming)
+        if not isinstance(inner, BaseSynthesizer):
+            raise InvalidInput("inner neither answers nor is an LLM", expected="a synthesizer, e.g. of "
+                               "get_response_synthesizer(...), or an LLM", got=type(inner).__name__)  # fmt: skip
+        super().__init__(
+            llm=inner._llm,
+            callback_manager=inner.callback_manager,
+            prompt_helper=inner._prompt_helper,
+            streaming=inner._streaming,
+            output_cls=inner._output_cls,
+        )
+        self._inner: BaseSynthesizer = inner
+        self._canned, self._memory = canned, memory
+        self._history: Any = None
+        self._gate = _Gate(**settings)
+        if check is not None and not isinstance(check, AnswerCheck):
+            shared = ("runtime", "api_key", "profile", "date", "metadata_mode")
+            check = AnswerCheck(check, **{name: getattr(self._gate, name) for name in shared})
+        self._check = check
+
+    def __repr__(self) -> str:
+        return f"AnswerabilityGate({type(self._inner).__name__}, {self._gate!r}, check={self._check!r})"
+
+    def as_chat_engine(self, retriever: BaseRetriever, **settings: Any) -> BaseChatEngine:
+        """LlamaIndex's chat engine over a retriever, with this gate in it, answered by its LLM.
+
+        Each message is rewritten in the light of the conversation (no LLM needed), searched for, filtered and reranked
+        by the postprocessors, which see the conversation too, gated and checked. Verdicts are in
+        ``response.metadata["rag_intrinsics"]``; of ``stream_chat``, when the stream has ended. Memory holds what was
+        said, as in any chat engine.
+
         Args:
-            documents: what the question is judged by.
-            nodes: the nodes behind them, among which sub-answers may be.
-            sources: what those were given from.
+            retriever: yours; an ``IntrinsicsRetriever`` is taken as it is, with its own rewriter.
+            settings: ``chat_history`` (turns to begin with), ``memory`` (a buffer of the LLM's size where left out),
+                ``node_postprocessors``, ``rewriter`` (left out, one on the gate's settings, which raises where
+                ``on_error`` is ``"raise"`` and keeps the message otherwise), ``expander``, ``system_prompt``,
+                ``context_prompt``, ``context_refine_prompt``, ``verbose``.
 
         Raises:
-            IntrinsicsError: a judgement failed, and ``on_error`` is ``"raise"``.
+            InvalidInput: there is no such setting; the message has the nearest name.
         """
-        settings: dict[str, Any] = {"profile": self._annotator.profile}
-        whole = run(self._call(query, documents, history), self._annotator.engine, **settings)
-        asked = sub_answers(nodes)
-        calls = self._sub_calls(asked, sources)
-        return self._decision(whole, asked, calls, run_many(calls, self._annotator.engine, **settings) if calls else ())
+        from llama_index.response_synthesizers.rag_intrinsics._chat_engine import GatedChatEngine  # which imports us
 
-    async def ajudge(
+        return GatedChatEngine.of(self, retriever, **settings)
+
+    def of_turn(self, inner: BaseSynthesizer, history: Sequence[Any]) -> AnswerabilityGate:
+        """The same around another synthesizer, after these turns."""
+        turn = copy.copy(self)
+        turn._inner, turn._streaming, turn._history = inner, inner._streaming, history
+        return turn
+
+    # --- with nodes: what query engines call ------------------------------------------------------------------------
+
+    def synthesize(
         self,
         query: QueryType,
-        documents: Sequence[Any],
-        history: Sequence[ChatMessage],
-        nodes: Sequence[NodeWithScore] = (),
-        sources: Sequence[NodeWithScore] | None = None,
-    ) -> Passed:
-        """Like :meth:`judge`, without ever blocking the event loop."""
-        settings: dict[str, Any] = {"profile": self._annotator.profile}
-        whole = await arun(self._call(query, documents, history), self._annotator.engine, **settings)
-        asked = sub_answers(nodes)
-        calls = self._sub_calls(asked, sources)
-        found = await arun_many(calls, self._annotator.engine, **settings) if calls else ()
-        return self._decision(whole, asked, calls, found)
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        do: dict[str, Any] = {
+            "remember": lambda asked: remembered(asked, self._memory),
+            "judge": self._gate.run_all,
+            "say": self._said,
+            "answer": lambda asked: self._inner.synthesize(asked, nodes, additional_source_nodes, **response_kwargs),
+            "check": lambda asked: self._check._checked(*asked) if self._check else asked[1],
+        }
+        response: RESPONSE_TYPE = run_steps(self._steps(query, nodes, additional_source_nodes, StreamingResponse), do)
+        return response
 
-    def _call(
-        self, query: QueryType, documents: Sequence[Any], history: Sequence[ChatMessage] = ()
-    ) -> Call[Answerability]:
-        turns = conversation(query, history=history)
-        return answerability(turns, documents, on_error=self._on_error, date=self._annotator.date)
-
-    def _sub_calls(
-        self, asked: Sequence[SubAnswer], sources: Sequence[NodeWithScore] | None
-    ) -> list[Call[Answerability]]:
-        # The answer without its question, which would pass for an answer to itself; a short one needs its sources.
-        behind = passages(distinct(sources or ()), self._annotator.metadata_mode)
-        return [self._call(part.question, [{"text": part.answer}, *behind]) for part in asked]
-
-    def _decision(
+    async def asynthesize(
         self,
-        whole: Answerability,
-        asked: Sequence[SubAnswer],
-        calls: Sequence[Call[Answerability]],
-        found: Sequence[Any],
-    ) -> Passed:
-        results = [settled(call, result) for call, result in zip(calls, found, strict=True)]
-        sure = whole.answerable and not whole.unsure
-        if all(result.answerable for result in results):
-            answered = sorted(results, key=lambda result: -1.0 if result.probability is None else result.probability)
-            decisive = [] if sure else answered
+        query: QueryType,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+        **response_kwargs: Any,
+    ) -> RESPONSE_TYPE:
+        async def check(asked: Any) -> Any:
+            return await self._check._achecked(*asked) if self._check else asked[1]
+
+        do: dict[str, Any] = {
+            "remember": lambda asked: aremembered(asked, self._memory),
+            "judge": self._gate.arun_all,
+            "say": self._asaid,
+            "answer": lambda asked: self._inner.asynthesize(asked, nodes, additional_source_nodes, **response_kwargs),
+            "check": check,
+        }
+        steps = self._steps(query, nodes, additional_source_nodes, AsyncStreamingResponse)
+        response: RESPONSE_TYPE = await arun_steps(steps, do)
+        return response
+
+    def _steps(
+        self, query: QueryType, nodes: Sequence[NodeWithScore], more: Sequence[NodeWithScore] | None, stream: Any
+    ) -> Steps[RESPONSE_TYPE]:
+        history = self._history or (yield "remember", query)
+        documents, behind = (passages(distinct(of), self._gate.metadata_mode) for of in (nodes, more or ()))
+        found, verdicts = yield from self._gate.judged(query, documents, history, sub_answers(nodes), behind)
+        if self._gate.blocks(found):
+            dispatcher.event(SynthesizeStartEvent(query=query))
+            canned = yield "say", query
+            response: RESPONSE_TYPE = noted(self._refusal([*nodes, *(more or ())], canned, stream), verdicts)
+            dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         else:
-            missed = [result for result in results if not result.answerable and not result.unsure]
-            decisive = missed if sure or whole.unsure else []
-        whole = decisive[0] if decisive else whole
-        blocks = self._mode == "block" and not whole.passes(block_unsure=self._block_unsure)
-        return Passed(whole, tuple(zip(asked, results, strict=True)), blocks)
+            if self._check:
+                _ = self._check.engine  # what is wrong with the runtime is reported before an answer is paid for
+            response = noted((yield "answer", query), verdicts)
+            sources = judged_by(nodes, more)
+            response = yield "check", (Asked(query, history, lambda: sources), response)
+        NOTED.get({})[KEY] = noted_on(response)[KEY]
+        return response
+
+    # --- with texts alone: there is no metadata to write into, so this is the gate and the inner synthesizer ----------
+
+    def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
+        history = remembered(query_str, self._memory)
+        found, _ = run_steps(self._gate.judged(query_str, text_chunks, history, (), ()), {"judge": self._gate.run_all})
+        if self._gate.blocks(found):
+            canned = self._said(query_str)
+            return _tokens(canned) if self._streaming and isinstance(canned, str) else canned
+        return self._inner.get_response(query_str, text_chunks, **response_kwargs)
+
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> RESPONSE_TEXT_TYPE:
+        history = await aremembered(query_str, self._memory)
+        judged = self._gate.judged(query_str, text_chunks, history, (), ())
+        found, _ = await arun_steps(judged, {"judge": self._gate.arun_all})
+        if self._gate.blocks(found):
+            canned = await self._asaid(query_str)
+            return _atokens(canned) if self._streaming and isinstance(canned, str) else canned
+        return await self._inner.aget_response(query_str, text_chunks, **response_kwargs)
+
+    def _said(self, query: QueryType) -> Any:
+        """The canned answer to this question."""
+        return self._canned(asked_in(query)) if callable(self._canned) else self._canned
+
+    async def _asaid(self, query: QueryType) -> Any:
+        said = self._said(query)
+        return await said if inspect.isawaitable(said) else said
+
+    def _refusal(self, nodes: list[NodeWithScore], canned: Any, stream: Any) -> RESPONSE_TYPE:
+        """The canned answer, in the form in which ``inner`` would have answered."""
+        metadata = self._get_metadata_for_response([item.node for item in nodes]) or {}
+        if isinstance(canned, BaseModel):
+            return PydanticResponse(canned, nodes, metadata)
+        if self._output_cls is not None or isinstance(self._llm, StructuredLLM):
+            return StructuredRefusal(None, nodes, metadata, canned)
+        if self._streaming:
+            tokens = _tokens(canned) if stream is StreamingResponse else _atokens(canned)
+            response: RESPONSE_TYPE = stream(tokens, nodes, metadata)
+            return response
+        return PlainRefusal(canned, nodes, metadata)
+
+
+def _tokens(text: str) -> Generator[str, None, None]:
+    yield text
+
+
+async def _atokens(text: str) -> AsyncGenerator[str, None]:
+    yield text
