@@ -121,6 +121,11 @@ def test_no_two_rooms_import_each_other() -> None:
     assert {pair for pair in pairs if pair[0] < pair[1] and pair[::-1] in pairs} == set()
 
 
+def test_what_runs_calls_knows_nothing_of_the_default() -> None:
+    known = {module: others for module, others in GRAPH.items() if room(module) == "running"}
+    assert not {module for module, others in known.items() if any(room(other) == "embedded" for other in others)}
+
+
 def test_floors_are_few() -> None:
     below = {
         name: {room(other) for module, others in GRAPH.items() if room(module) == name for other in others} - {name}

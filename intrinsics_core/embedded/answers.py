@@ -17,6 +17,7 @@ from intrinsics_core.protocol.task import Document, Task
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.lines import heading_level
 from intrinsics_core.text.reading import columns_of
 
 if TYPE_CHECKING:
@@ -280,3 +281,22 @@ def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
     read = zip(task.documents, task.document_sentences, strict=True)
     columns = [column for document, spans in read for column in columns_of(document.text, spans)]
     return Sources(texts, vectors, owners, titles, commands_among(task), columns)
+
+
+def leans(sentence: str, following: str, before: str, titles: Sequence[str]) -> bool:
+    """Whether a sentence of a stream is judged with the next one (`Profile.leans`).
+
+    A heading, the number of an item, a bare "No.", the title of a document, and the beginning of an answer that claims
+    nothing ("Sure, let me see!") say nothing alone.
+    """
+    from intrinsics_core.embedded.about import only_names_one
+    from intrinsics_core.embedded.claims import NUMBERING, makes_claim
+    from intrinsics_core.embedded.short_answers import is_bare
+    from intrinsics_core.embedded.view import read_answer
+    from intrinsics_core.embedded.words import told_apart
+
+    # A marker alone ("-") begins an item whose words are not written yet.
+    formed = read_answer([sentence, following if following.split()[1:] else f"{following} word"])[0]
+    if heading_level(formed) or NUMBERING.match(sentence) or is_bare(sentence):
+        return True
+    return only_names_one(formed, told_apart(titles)) or (not before.strip() and not makes_claim(sentence))

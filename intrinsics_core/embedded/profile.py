@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.calibration.loading import loaded
-from intrinsics_core.embedded.answers import citations, claims_of, entailed, hallucination
+from intrinsics_core.embedded.answers import citations, claims_of, entailed, hallucination, leans
 from intrinsics_core.embedded.commands import uncommanded
 from intrinsics_core.embedded.overrides import Overrides, checked_thresholds
 from intrinsics_core.embedded.relevance import (
@@ -69,6 +69,7 @@ def embedded_profile(
         split=laid_out,
         cut=turns_cut,
         note=own.note,
+        leans=leans,
         made_by=(embedded_profile, (calibrations, thresholds, reads, own_encoder)),
         calibrations=fitted,
     )

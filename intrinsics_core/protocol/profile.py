@@ -24,6 +24,11 @@ from intrinsics_core.text.sentences import punkt
 
 T = TypeVar("T")
 
+Leans = Callable[[str, str, str, Sequence[str]], bool]
+"""Whether a sentence of an answer is judged with the next one: the sentence, the next one as far as it is known, what
+was said before, and the titles of the documents.
+"""
+
 _REPEAT_TEMPERATURE = 0.3  # enough to leave a malformed reply, not enough to leave the task
 _TOLD_AT_THE_LIMIT = "the reply ended at the token limit (the runtime's reasoning_tokens raises it)"
 _SERVING = (
@@ -95,7 +100,8 @@ class Profile:
     none; left out, it follows from the formats. ``cut`` counts the earlier turns of a task that the formats read in
     part alone; left out, they read all of them. ``made_by`` is the function that makes this very profile, and its
     arguments: how it travels to another process. ``calibrations`` were fitted on somebody's own data, by intrinsic.
-    ``note`` says why scores mean little on a task.
+    ``note`` says why scores mean little on a task. ``leans`` tells which sentences of a stream say nothing
+    without the next one, beside those that wait for it whoever judges (`running.leaning`).
     """
 
     name: str
@@ -109,6 +115,7 @@ class Profile:
     made_by: tuple[Callable[..., Profile], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
     calibrations: Calibrations = field(default_factory=dict, repr=False)
     note: Callable[[Task], str | None] | None = field(default=None, repr=False)
+    leans: Leans | None = field(default=None, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Formats are closures, which do not pickle: another process makes the profile anew.

@@ -21,11 +21,11 @@ from intrinsics_core.intrinsics.audit import NAME, audit, audit_of
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
-from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.profile import Leans, Profile
 from intrinsics_core.protocol.results import Audit, AuditedSentence, Frozen
 from intrinsics_core.protocol.task import GOES_ON, Message, Split, Task, check
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, arun, run
-from intrinsics_core.running.leaning import leans, shortened
+from intrinsics_core.running.leaning import leans_by_form, shortened
 from intrinsics_core.running.line_breaks import readable_alone, split_behind, would_be_heading
 from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.text.lines import fenced
@@ -61,6 +61,7 @@ class AnswerStream:
         messages: the conversation that is answered; ends before the answer.
         documents: what the answer rests on.
         split: finds sentences; that of the profile which judges.
+        leans: tells which sentences are judged with the next one; that of the same profile.
         on_error: ``"fallback"``: a sentence that cannot be judged is NA, and its ``explanation`` says why.
         date: date text for prompts that carry one; the day of the call where left out.
 
@@ -74,6 +75,7 @@ class AnswerStream:
         documents: Documents,
         *,
         split: Split = punkt,
+        leans: Leans | None = None,
         on_error: OnError = "raise",
         date: str | None = None,
     ) -> None:
@@ -84,7 +86,7 @@ class AnswerStream:
             raise InvalidInput("messages ends with an answer", intrinsic=NAME,
                                expected="the conversation before the answer, which feed(...) takes")  # fmt: skip
         self._on_error: OnError = on_error
-        self._split = split
+        self._split, self._leans_too = split, leans
         self._chunks: list[str] = []
         self._open = ""  # what has no verdict yet, and is not asked about
         self._coming: list[str] = []  # what was written behind it since
@@ -155,7 +157,7 @@ class AnswerStream:
         self._taken = (self._open[:end], before)
         self._open, self._begin = self._open[end:], self._begin + end
         self._length, self._last = self._length - end, self._last - end
-        self._before = shortened(before + spaces + blanked(said).lstrip(), _BEFORE, self._titles)
+        self._before = shortened(before + spaces + blanked(said).lstrip(), _BEFORE, self._leans)
         begin, before = self._begin - len(said), before + spaces
         turns = [*self._task.messages[:-1], *([Message("assistant", before)] if before.strip() else [])]
         turns.append(Message("assistant", read))
@@ -208,7 +210,8 @@ class AnswerStream:
         # It takes a whole word behind to know that a sentence is over.
         while over >= 0 and (
             _is_within(code, spans[over].end)
-            or self._leans(spans, over)
+            or would_be_heading(self._open, spans[over], spans[over + 1])
+            or self._leans(spans[over].text, spans[over + 1].text, spans[over - 1].text if over else self._before)
             or not _followed(self._open[spans[over].end :], spans[over].text)
         ):
             over -= 1
@@ -218,11 +221,11 @@ class AnswerStream:
         self._hopeful = last >= end and not _followed(self._open[last + 1 :], self._open[: last + 1])
         return end
 
-    def _leans(self, spans: Sequence[Span], i: int) -> bool:
-        before = spans[i - 1].text if i else self._before
-        if would_be_heading(self._open, spans[i], spans[i + 1]):
+    def _leans(self, sentence: str, following: str, before: str) -> bool:
+        """Whether a sentence is judged with the following one."""
+        if leans_by_form(sentence, before):
             return True
-        return leans(spans[i].text, spans[i + 1].text, before, self._titles)
+        return self._leans_too is not None and self._leans_too(sentence, following, before, self._titles)
 
 
 def _listed(messages: Any) -> bool:
@@ -288,7 +291,10 @@ class StreamChecker:
     ) -> None:
         self._runtime = as_runtime(runtime)
         self._profile = self._runtime.profile_of(profile)
-        self._stream = AnswerStream(messages, documents, split=_splitter(self._profile), on_error=on_error, date=date)
+        judge = _judge(self._profile)
+        self._stream = AnswerStream(
+            messages, documents, split=judge.split, leans=judge.leans, on_error=on_error, date=date
+        )
         self._hold = hold
         self._judged = 0  # characters of the answer that have a verdict
         self._released = 0  # those of them that `release` gave
@@ -440,11 +446,11 @@ class StreamChecker:
         self._stream.push(chunk)
 
 
-def _splitter(profile: Profile) -> Split:
+def _judge(profile: Profile) -> Profile:
     try:
-        return profile.serving(NAME).split
+        return profile.serving(NAME)
     except UnsupportedIntrinsic:  # routes for some parts alone
-        return profile.split
+        return profile
 
 
 def _placed(begin: int, judged: Audit, said: str) -> list[AuditedSentence]:

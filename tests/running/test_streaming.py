@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intrinsics_core import InvalidInput, RuntimeUnavailable, StreamChecker, audit, run
+from intrinsics_core.embedded.answers import leans
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.protocol.requests import Generate
-from intrinsics_core.running.leaning import shortened
+from intrinsics_core.running.leaning import leans_by_form, shortened
 from intrinsics_core.running.streaming import AnswerStream, StreamEvent
 from intrinsics_core.runtimes.base import AsyncRuntime
 from intrinsics_core.text.layout import laid_out
@@ -518,7 +519,7 @@ PROSE = "Ada Brink built it by the sea. " * 100
     ("above", "between", "kept"),
     [
         ("**Garden Hotel**\n", ITEMS * 30, "**Garden Hotel**\n\n- "),
-        ("Prices\n", ITEMS * 30, "**Prices**\n\n- "),
+        ("Prices\n", ITEMS * 30, "Prices\n\n- "),
         ("- Garden Hotel\n", ITEMS * 30, "- Garden Hotel\n\n- "),
         ("# Rooms\n## Old\n**Gone**\n## New\n", PROSE, "# Rooms\n\n## New\n\n"),
         ("# Old\n\n# New\n\n", PROSE, "# New\n\n"),
@@ -531,13 +532,16 @@ PROSE = "Ada Brink built it by the sea. " * 100
     ],
 )
 def test_what_is_said_further_down_keeps_what_it_stands_under(above: str, between: str, kept: str) -> None:
+    def leans_on(sentence: str, following: str, before: str) -> bool:
+        return leans_by_form(sentence, before) or leans(sentence, following, before, TITLES)
+
     said = above + between
     for size in (2_000, 1_200):  # what was shortened is shortened again
-        said = shortened(said, size, TITLES)
+        said = shortened(said, size, leans_on)
         assert said.startswith(kept) and len(said) < size + 200
         assert (above + between).endswith(said[len(kept) :])
     assert kept or said[0].isalpha()
-    assert shortened("# Short\n", 2_000) == "# Short\n"
+    assert shortened("# Short\n", 2_000, leans_on) == "# Short\n"
 
 
 # --- blocks of code, and what the whole cuts otherwise ----------------------------------------------------------------
