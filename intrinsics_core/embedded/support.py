@@ -36,7 +36,7 @@ from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.about import only_names_one, subjects
 from intrinsics_core.embedded.claims import NUMBERING, claims_nothing, makes_claim
 from intrinsics_core.embedded.heads import SURE, bounded, just_below
-from intrinsics_core.embedded.short_answers import CLEARLY, opens_with_yes_or_no, stated_each
+from intrinsics_core.embedded.short_answers import opens_with_yes_or_no, stated_each
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.turns import asks
 from intrinsics_core.embedded.values import spelled_as_in
@@ -651,7 +651,7 @@ def support(
     """
     numbers = head or load_head(reads=logits is not None)
     measured = look_up(sentences, vectors, sources, given, before) if evidence is None else evidence
-    judged, bare_ones, asked = list[Judged](), list[int](), asks(given)
+    judged, asked = list[Judged](), asks(given)
     texts, alone = stated_each(sentences, given, whole=not before), asked and len(sentences) == 1 and not before
     for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
         bare = text != sentence and i not in reported and not claims_nothing(sentence)
@@ -660,8 +660,6 @@ def support(
         says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
         claims = bare or (says and not _only_names(sentences, i, sources))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare))
-        bare_ones += [i] if bare else []
-    _lean_on_the_next(judged, bare_ones, logits)
     evidences = [found for (verdict, _), found in zip(judged, measured, strict=True) if verdict.label != "NA"]
     whole = _whole(judged, sentence_of or range(len(judged)))
     faithfulness = _faithfulness(whole, evidences, sources, numbers)
@@ -684,14 +682,6 @@ def _only_names(sentences: Sequence[str], i: int, sources: Sources) -> bool:
         or only_names(sentence, following)
         or (bool(following) and only_names_one(sentence, sources.told_apart))
     )
-
-
-def _lean_on_the_next(judged: list[Judged], bare_ones: Sequence[int], logits: Sequence[float | None] | None) -> None:
-    """Give bare answers the verdict on what they go on with. "No. It is closed on Mondays." is as right as that."""
-    for i in reversed(bare_ones):
-        logit, after = logits[i] if logits else None, judged[i + 1] if i + 1 < len(judged) else None
-        if after and i + 1 not in bare_ones and after[0].label != "NA" and logit is not None and logit > -CLEARLY:
-            judged[i] = replace(judged[i][0], probability=after[0].probability, label=after[0].label), after[1]
 
 
 def _faithfulness(

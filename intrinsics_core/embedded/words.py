@@ -409,19 +409,6 @@ def _looked_up(word: Token, held: Sequence[Quantity]) -> set[str]:
     return exact | _unmarked(values) | written
 
 
-def _initialisms(words: Sequence[Token]) -> set[str]:
-    """``who`` of "World Health Organization"; runs of two to six capitalised words."""
-    found: set[str] = set()
-    run: list[str] = []
-    for token in words:
-        if token.text[0].isupper():
-            run.append(token.text[0].casefold())
-            found.update("".join(run[start:]) for start in range(max(0, len(run) - 6), len(run) - 1))
-        elif not token.is_stop:
-            run = []
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The content of one response sentence: distinct units, and neighbouring pairs as indices into them."""
@@ -468,7 +455,7 @@ def keys_of(sentence: str) -> frozenset[str]:
     """The keys under which a source sentence is found."""
     text = clean(sentence)
     words = tokens(text)
-    return frozenset({key for word, held in _held(words, text) for key in _said(word, held)} | _initialisms(words))
+    return frozenset(key for word, held in _held(words, text) for key in _said(word, held))
 
 
 def told_apart(titles: Iterable[str]) -> dict[str, frozenset[str]]:
