@@ -195,25 +195,25 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2479,
     "demo": 678,
-    "embedded": 6691,
+    "embedded": 6676,
     "encoders": 1496,
     "intrinsics": 3194,
     "local": 1310,
     "profiles": 5373,
-    "protocol": 2476,
+    "protocol": 2483,
     "render": 1429,
     "replies": 2077,
-    "running": 2429,
+    "running": 2404,
     "runtimes": 4348,
     "service": 2655,
     "testing": 663,
     "text": 1778,
     "training": 1549,
 }
-MOST_CODE = 29281  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29264  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 213  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=54, functions=354)  # by a detection of two sentences
-MOST_TEST_LINES = 4933  # under tests/embedded and tests/text
+MOST_TEST_LINES = 4932  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:
