@@ -197,21 +197,21 @@ MOST_LINES = {
     "demo": 678,
     "embedded": 6676,
     "encoders": 1496,
-    "intrinsics": 3194,
+    "intrinsics": 3575,
     "local": 1310,
     "profiles": 5373,
-    "protocol": 2483,
-    "render": 1429,
-    "replies": 2077,
+    "protocol": 2550,
+    "render": 1462,
+    "replies": 2155,
     "running": 2404,
     "runtimes": 4348,
-    "service": 2655,
+    "service": 2722,
     "testing": 663,
-    "text": 1778,
+    "text": 2008,
     "training": 1549,
 }
-MOST_CODE = 29264  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 213  # compiled in the core
+MOST_CODE = 29858  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 227  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=54, functions=354)  # by a detection of two sentences
 MOST_TEST_LINES = 4932  # under tests/embedded and tests/text
 

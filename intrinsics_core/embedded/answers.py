@@ -49,17 +49,6 @@ def _meant(task: Task) -> list[str]:
     return [meant or text for each in sentences for text, meant in zip(each, cleaned(each, is_known), strict=True)]
 
 
-_NAMED_BY = ("source", "file_name", "filename", "file_path", "url", "title")  # where frameworks keep a document's name
-
-
-def names_of(documents: Sequence[Document]) -> list[str]:
-    """What an answer may call the documents by: ids, titles, file names and addresses."""
-    held = [d.metadata.get(key) for d in documents for key in _NAMED_BY]
-    names = [*(d.id for d in documents), *(d.title for d in documents), *held]
-    whole = [name for name in names if isinstance(name, str) and name.strip()]
-    return [*whole, *(name.rpartition("/")[2] for name in whole if "/" in name.rstrip("/"))]
-
-
 class ClaimsMade(NamedTuple):
     """What an answer says: the sentences that were judged earlier, the claims to judge, and of each its sentence."""
 
@@ -85,7 +74,9 @@ def said_in(task: Task) -> ClaimsMade:
     written = [*earlier, *(sentence.text for sentence in task.response_sentences)]
     cited: Sequence[Document] = task.options.get("sources", task.documents)
     formed = read_answer(
-        [without_loops(text) for text in written], [document.text for document in cited], names_of(cited)
+        [without_loops(text) for text in written],
+        [document.text for document in cited],
+        [name for document in cited for name in document.names],
     )
     titles = [document.title or "" for document in task.documents]
     names = names_of_the_user(turns, [*titles, *(document.text for document in task.documents)])

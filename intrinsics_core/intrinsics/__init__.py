@@ -17,6 +17,7 @@ from intrinsics_core.intrinsics.compare import compare
 from intrinsics_core.intrinsics.hyde import hyde
 from intrinsics_core.intrinsics.self_consistency import self_consistency
 from intrinsics_core.intrinsics.audit import audit
+from intrinsics_core.intrinsics.check_citations import check_citations
 from intrinsics_core.intrinsics.revise import revise
 from intrinsics_core.intrinsics.adapter import adapter
 from intrinsics_core.intrinsics.table import INTRINSICS, TABLE, Record, register
@@ -33,6 +34,7 @@ __all__ = [
     "answerability",
     "audit",
     "call",
+    "check_citations",
     "citations",
     "compare",
     "context_relevance",

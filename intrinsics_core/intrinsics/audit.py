@@ -13,20 +13,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from intrinsics_core.intrinsics import _disagreements
+from intrinsics_core.intrinsics import _disagreements, _marks
 from intrinsics_core.intrinsics._costs import checked
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.protocol.call import Call, asked_once, merge
+from intrinsics_core.protocol.call import Call, asked_once, merge, watched
 from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.requests import Generated, Program
 from intrinsics_core.protocol.results import (
     Answerability,
     Audit,
     AuditedSentence,
     AuditParts,
+    CheckedCitation,
     Citation,
     SentenceVerdict,
 )
@@ -133,7 +134,7 @@ def audit_of(
 
 
 def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program[Audit]:
-    notes: list[str] = []
+    notes, of_all = list[str](), len(parts) == len(PARTS)
     if not task.query:
         parts = tuple(part for part in parts if part not in _OF_THE_QUESTION)
         notes.append("no question: nothing to judge answerability and answer relevance by")
@@ -143,7 +144,11 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
                                    expected=f"one of {', '.join(parts)}", got=profile.name)  # fmt: skip
     if unserved:
         notes.append(f"not served by profile {profile.name!r}: {', '.join(unserved)}")
-    values = yield from asked_once(merge([ask.profile.ask(ask.format, ask.task) for ask in asks], width=len(asks)))
+    written: list[bool] = []
+    values = yield from watched(
+        asked_once(merge([ask.profile.ask(ask.format, ask.task) for ask in asks], width=len(asks))),
+        lambda _, outcomes: written.extend(isinstance(each, Generated) for each in outcomes),
+    )
     checked(values)
     found: dict[str, Any] = {}
     lost: list[str] = []
@@ -158,8 +163,19 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
     lost += [one.degraded for one in found.values() if getattr(one, "degraded", None)]
     if "hallucination" not in found and any("hallucination-detection" in ask.parts for ask in asks):
         found["hallucination"] = sentence_ids.all_missing(task)
-    update = {"degraded": "; ".join(dict.fromkeys(lost)) or None, "reason": "; ".join(notes) or None}
-    return put_together(task, AuditParts(**found)).model_copy(update=update)
+    told = put_together(task, AuditParts(**found))
+    cited = _marks.cited_in(task) if of_all else None
+    marks: tuple[CheckedCitation, ...] = ()
+    if cited and (cited.marks or cited.quotes):
+        whole = _marks.JudgedBy(told.sentences, told.citations.citations, tuple(range(len(task.documents))))
+        asking = _marks.ask_marks(task, cited, whole, profile, by_document=not any(written))
+        (checked_marks,) = yield from merge([asking], width=1)
+        if isinstance(checked_marks, IntrinsicsError):
+            lost.append(f"no marks: {type(checked_marks).__name__}: {checked_marks.message}")
+        else:
+            marks = tuple(checked_marks)
+    update = {"degraded": "; ".join(dict.fromkeys(lost)) or None, "reason": "; ".join(notes) or None, "marks": marks}
+    return told.model_copy(update=update)
 
 
 def _asks(task: Task, profile: Profile, parts: tuple[str, ...]) -> tuple[list[_Ask], list[str]]:

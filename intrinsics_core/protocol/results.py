@@ -141,7 +141,7 @@ class Result(Frozen):
     def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = handler(self)
         # What the result is comes first, what is odd about it last.
-        why = ("category", "analysis", "unjudged", "prior", "reason", "degraded")
+        why = ("category", "analysis", "unjudged", "prior", "marks", "reason", "degraded")
         names = (*why, "missing", "unsure", "dropped", "cut", "unread", "read", "by")
         odd = {key: data.pop(key, None) for key in names}
         return data | {key: value for key, value in odd.items() if value or (key == "read" and value is not None)}
@@ -349,6 +349,51 @@ class Citations(Result):
     citations: tuple[Citation, ...]
 
 
+CitationVerdict = Literal["supported", "unsupported", "misattributed", "not_found", "no_document"]
+
+
+class ResponseSpan(Frozen):
+    """``response[begin:end] == text``."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+
+
+class FoundPlace(Frozen):
+    """``documents[document_index].text[begin:end] == text``."""
+
+    document_index: int = Field(ge=0)
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+
+
+class CheckedCitation(ResponseSpan):
+    """A mark, or words in quotation marks, of a response: ``response[begin:end] == text``.
+
+    ``document_id`` and ``document_index`` are of the document that it names; of a quote without a mark, of the one that
+    has the words. They are None where there is none. ``verdict``:
+
+    - ``"supported"``: that document says what the sentence of the mark says, or has the quoted words.
+    - ``"misattributed"``: another document does. ``found`` is the place.
+    - ``"unsupported"``: no document says it.
+    - ``"not_found"``: the quoted words stand in no document.
+    - ``"no_document"``: the mark names a document that is not there.
+    - None: the judge gave no verdict, or the sentence claims nothing.
+
+    ``found`` is the place that says it, where it is known. ``score`` is the probability that the document supports the
+    sentence; of quoted words 1 or 0.
+    """
+
+    kind: Literal["mark", "quote"]
+    document_id: str | None
+    document_index: int | None = Field(ge=0)
+    verdict: CitationVerdict | None
+    found: FoundPlace | None
+    score: float | None = Field(ge=0, le=1, description="probability that the document supports what is cited")
+
+
 class CheckedClaim(Frozen):
     """One sentence of the response: ``response[begin:end] == text``.
 
@@ -501,7 +546,8 @@ class Audit(Result):
 
     ``label`` is the response's faithfulness and ``score`` the probability that the documents support it. ``certainty``
     is the probability that the answer is right, one of .05, .15 … .95; ``answer_relevance`` the probability that it
-    addresses the question. ``disagreements`` names verdicts that do not go together.
+    addresses the question. ``disagreements`` names verdicts that do not go together. ``marks`` are the citations that
+    the answer has itself, checked; left out of the dump where it has none.
     """
 
     answerability: Answerability | None
@@ -511,6 +557,7 @@ class Audit(Result):
     certainty: float | None = Field(ge=0, le=1, description=f"{_RIGHT}, to the nearest of .05, .15 … .95")
     answer_relevance: float | None = Field(ge=0, le=1, description=_ADDRESSES)
     disagreements: tuple[str, ...] = ()
+    marks: tuple[CheckedCitation, ...] = ()
     by: str | None = Field(default=None, description=_DECIDED)
 
     @property
@@ -530,6 +577,18 @@ class Audit(Result):
         """
         found = tuple(citation for sentence in self.sentences for citation in sentence.citations)
         return Citations(citations=found, reason=self.reason, degraded=self.degraded)
+
+
+class CitationCheck(Result):
+    """Whether each mark and each quote of an answer holds. ``missing`` counts those without a verdict.
+
+    ``uncited`` are the sentences that claim something and cite nothing. ``score`` is the share of the verdicts that are
+    ``"supported"``, None where there is none.
+    """
+
+    citations: tuple[CheckedCitation, ...]
+    uncited: tuple[ResponseSpan, ...] = ()
+    score: float | None = Field(ge=0, le=1, description="share of the citations that hold; no probability")
 
 
 class MendedSentence(Frozen):

@@ -17,6 +17,7 @@ from intrinsics_core.text.words import MONTHS
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 ROLES: tuple[str, ...] = get_args(Role)
+_NAMED_BY = ("source", "file_name", "filename", "file_path", "url", "title")  # where frameworks keep a document's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,13 @@ class Document:
     title: str | None = None
     score: float | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """What an answer may call it: its id, title, file names and addresses, and the last parts of their paths."""
+        given = [self.id, self.title, *(self.metadata.get(key) for key in _NAMED_BY)]
+        whole = [name for name in given if isinstance(name, str) and name.strip()]
+        return [*whole, *(name.rpartition("/")[2] for name in whole if "/" in name.rstrip("/"))]
 
 
 GOES_ON = "goes_on"

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core.protocol.results import Citation, Result, SentenceVerdict
+from intrinsics_core.protocol.results import CheckedCitation, Citation, Result, SentenceVerdict
 from intrinsics_core.protocol.task import Document
 from intrinsics_core.render import text
 
@@ -29,6 +29,11 @@ TONES: Mapping[str, str] = {
     "partial": "warn",
     "unfaithful": "bad",
     "NA": "na",
+    "supported": "ok",
+    "unsupported": "bad",
+    "misattributed": "bad",
+    "not_found": "bad",
+    "no_document": "bad",
 }
 
 
@@ -37,18 +42,24 @@ def result(value: Result) -> str:
     return str(_views().result(value, _safe("style.css")))
 
 
-def answer(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: Sequence[Citation] = ()) -> str:
-    """A response with flagged sentences and citation numbers; its offsets are those of the verdicts and citations.
+def answer(
+    response: str,
+    verdicts: Sequence[SentenceVerdict] = (),
+    citations: Sequence[Citation] = (),
+    marks: Sequence[CheckedCitation] = (),
+) -> str:
+    """A response with flagged sentences, citation numbers and wrong marks; offsets are in the response.
 
     Args:
         response: the text of the response.
         verdicts: sentence verdicts with offsets in the response.
         citations: citations with offsets in the response.
+        marks: the response's own citations, checked; those that do not hold are shown.
 
     Returns:
         HTML text.
     """
-    return str(_views().answer(text.pieces(response, verdicts, citations)))
+    return str(_views().answer(text.pieces(response, verdicts, citations, marks)))
 
 
 def response(
@@ -56,6 +67,7 @@ def response(
     verdicts: Sequence[SentenceVerdict] = (),
     citations: Sequence[Citation] = (),
     documents: Sequence[Document] = (),
+    marks: Sequence[CheckedCitation] = (),
 ) -> str:
     """A response as `answer` shows it, why sentences were flagged, and the cited quotes with their titles.
 
@@ -64,12 +76,13 @@ def response(
         verdicts: sentence verdicts with offsets in the response.
         citations: citations with offsets in the response.
         documents: the documents that the citations are from.
+        marks: the response's own citations, checked; those that do not hold are shown.
 
     Returns:
         HTML text.
     """
     citations = text.supporting(verdicts, citations)
-    pieces = text.pieces(said, verdicts, citations)
+    pieces = text.pieces(said, verdicts, citations, marks)
     return str(_views().response(pieces, verdicts, citations, documents, _safe("style.css")))
 
 

@@ -11,7 +11,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from intrinsics_core.protocol.results import Citation, QueryRewrite, SentenceVerdict
+from intrinsics_core.protocol.results import CheckedCitation, Citation, QueryRewrite, SentenceVerdict
 from intrinsics_core.render.html import TONES, tone
 from intrinsics_core.render.positions import positions
 from intrinsics_core.render.report import labels
@@ -48,20 +48,28 @@ def turn(t: Turn, number: int = 1) -> RenderableType:
     return Group(*parts, Text())
 
 
-def answer(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: Sequence[Citation] = ()) -> Text:
-    """A response with flagged sentences and citation numbers.
+def answer(
+    response: str,
+    verdicts: Sequence[SentenceVerdict] = (),
+    citations: Sequence[Citation] = (),
+    marks: Sequence[CheckedCitation] = (),
+) -> Text:
+    """A response with flagged sentences, citation numbers and wrong marks.
 
     Args:
         response: the text of the response.
         verdicts: sentence verdicts with offsets in the response.
         citations: citations with offsets in the response.
+        marks: the response's own citations, checked; those that do not hold are shown.
 
     Returns:
         Text for a rich console.
     """
     said = Text()
-    for piece in pieces(response, verdicts, citations):
+    for piece in pieces(response, verdicts, citations, marks):
         said.append(clean(piece.text), _MARKED[TONES[piece.verdict.label]] if piece.verdict else "")
+        if piece.wrong and piece.wrong.text.endswith(piece.text):
+            said.append(f" ({(piece.wrong.verdict or '').replace('_', ' ')})", _MARKED["bad"])
         for number in piece.cited:
             said.append(f"[{number}]", "bold blue")
     return said

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 from intrinsics_core.protocol.errors import UNSHOWABLE
-from intrinsics_core.protocol.results import Citation, SentenceVerdict
+from intrinsics_core.protocol.results import CheckedCitation, Citation, SentenceVerdict
 from intrinsics_core.protocol.task import Document
 from intrinsics_core.render.positions import titles
 
@@ -56,15 +56,22 @@ def supporting(verdicts: Sequence[SentenceVerdict], citations: Sequence[Citation
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a response: what was said of it, and the numbers of the citations that end with it."""
+    """A stretch of a response: what was said of it, the numbers of the citations that end with it, and of a mark or
+    quote that does not hold its check."""
 
     text: str
     verdict: SentenceVerdict | None = None
     cited: tuple[int, ...] = ()
+    wrong: CheckedCitation | None = None
 
 
-def pieces(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: Sequence[Citation] = ()) -> list[Piece]:
-    """A response cut wherever a verdict or a citation begins or ends. The pieces joined are the response.
+def pieces(
+    response: str,
+    verdicts: Sequence[SentenceVerdict] = (),
+    citations: Sequence[Citation] = (),
+    marks: Sequence[CheckedCitation] = (),
+) -> list[Piece]:
+    """A response cut wherever a verdict, a citation or a wrong mark begins or ends. The pieces joined are the response.
 
     No citation is shown at the end of a sentence that is unfaithful: a mark would say that a source supports it.
 
@@ -72,22 +79,27 @@ def pieces(response: str, verdicts: Sequence[SentenceVerdict] = (), citations: S
         response: the text of the response.
         verdicts: sentence verdicts with offsets in the response.
         citations: citations with offsets in the response.
+        marks: the response's own citations, checked. Of those at one place the first that does not hold is shown.
 
     Returns:
         The pieces, in order.
     """
     citations = supporting(verdicts, citations)
+    wrong = [mark for mark in marks if mark.verdict not in (None, "supported")]
     numbers = numbered(citations)
     edges = {0, len(response)}
     edges.update(edge for v in verdicts for edge in (v.begin, v.end))
     edges.update(edge for c in citations for edge in (c.response_begin, c.response_end))
+    edges.update(edge for mark in wrong for edge in (mark.begin, mark.end))
     cuts = sorted(edge for edge in edges if 0 <= edge <= len(response))
     ending: dict[int, set[int]] = {}
     for c in citations:
         ending.setdefault(c.response_end, set()).add(numbers[spot(c)])
     said = _said(cuts, verdicts)
+    at = {edge: mark for mark in reversed(wrong) for edge in cuts if mark.begin <= edge < mark.end}
     return [
-        Piece(response[begin:end], said.get(begin), tuple(sorted(ending.get(end, ())))) for begin, end in pairwise(cuts)
+        Piece(response[begin:end], said.get(begin), tuple(sorted(ending.get(end, ()))), at.get(begin))
+        for begin, end in pairwise(cuts)
     ]
 
 

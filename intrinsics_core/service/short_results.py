@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from intrinsics_core.intrinsics.calling import NO_TEXT, NOTHING_RETRIEVED, NOTHING_SAID
-from intrinsics_core.protocol.results import Answerability, Audit, Citations, FactCheck, QueryRewrite, Ranking
+from intrinsics_core.protocol.results import (
+    Answerability,
+    Audit,
+    CheckedCitation,
+    CitationCheck,
+    Citations,
+    FactCheck,
+    QueryRewrite,
+    Ranking,
+)
 
 MOST = 1_500  # characters of a text for a model
 _QUOTE = 160  # characters of a quotation
@@ -35,6 +44,7 @@ def audit(found: Audit) -> str:
         lines += _listed(_quoted(s.text) for s in unjudged)
     if found.answerability and found.answerability.label == "unanswerable":
         lines.append("The documents do not seem to answer the question.")
+    lines += _wrong(found.marks)
     lines += [f"Note: {one}." for one in found.disagreements]
     if found.certainty is not None and not found.degraded:
         lines.append(f"Probability that the answer is right: {found.certainty:.2f}.")
@@ -93,6 +103,39 @@ def citations(found: Citations) -> str:
     return _fitted([f"{_counted(len(found.citations), 'citation')}:", *_listed(rows), *_odd(found)])
 
 
+def checked(found: CitationCheck) -> str:
+    """Which marks and quotes of the answer do not hold, and which claims have none."""
+    if not found.citations:
+        return _fitted(["The answer cites nothing.", *_odd(found)])
+    judged = [one for one in found.citations if one.verdict]
+    held = sum(one.verdict == "supported" for one in judged)
+    lines = [f"{held} of {_counted(len(judged), 'citation')} {'holds' if held == 1 else 'hold'}.", *_wrong(judged)]
+    if found.missing:
+        lines.append(f"{_counted(found.missing, 'citation')} without a verdict.")
+    if found.uncited:
+        lines.append(f"{_counted(len(found.uncited), 'claim')} without a citation:")
+        lines += _listed(_quoted(one.text) for one in found.uncited)
+    return _fitted([*lines, *_odd(found)])
+
+
+_HOW = {
+    "unsupported": "no document says what it is cited for",
+    "misattributed": "another document says it",
+    "not_found": "these words stand in no document",
+    "no_document": "there is no such document",
+}
+
+
+def _wrong(marks: Sequence[CheckedCitation]) -> list[str]:
+    wrong = [one for one in marks if one.verdict in _HOW]
+    rows = (
+        f"{_quoted(one.text, 80)}: {_HOW[one.verdict or '']}"
+        + (f" (document {one.found.document_index}: {_quoted(one.found.text)})" if one.found else "")
+        for one in wrong
+    )
+    return ["Citations that do not hold:", *_listed(rows)] if wrong else []
+
+
 def facts(found: FactCheck) -> str:
     """How far the sources support the answer, the weakest claims first."""
     if found.score is None:
@@ -108,7 +151,7 @@ def facts(found: FactCheck) -> str:
     return _fitted([*lines, *_odd(found)])
 
 
-def _odd(found: Answerability | Audit | Citations | FactCheck | QueryRewrite | Ranking) -> list[str]:
+def _odd(found: Answerability | Audit | CitationCheck | Citations | FactCheck | QueryRewrite | Ranking) -> list[str]:
     notes = [f"Reason: {found.reason}."] if found.reason else []
     return notes + ([f"Degraded, do not rely on it: {found.degraded}."] if found.degraded else [])
 

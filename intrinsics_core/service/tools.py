@@ -8,8 +8,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from intrinsics_core import Call, answerability, audit, citations, fact_check, query_rewrite, reranking
-from intrinsics_core.protocol.results import Answerability, Audit, Citations, FactCheck, QueryRewrite, Ranking, Result
+from intrinsics_core import Call, answerability, audit, check_citations, citations, fact_check, query_rewrite, reranking
+from intrinsics_core.protocol.results import (
+    Answerability,
+    Audit,
+    CitationCheck,
+    Citations,
+    FactCheck,
+    QueryRewrite,
+    Ranking,
+    Result,
+)
 from intrinsics_core.service import short_results
 
 
@@ -74,6 +83,12 @@ class Cite(AuditAnswer):
     """An answer, and what may be quoted for it."""
 
     answer: str = Field(description="The answer to cite for, whole.")
+
+
+class CheckCitations(AuditAnswer):
+    """An answer with citations, and what it cites."""
+
+    answer: str = Field(description="The answer, whole, with its marks such as [1] and its quotes.")
 
 
 class CheckFacts(_Given):
@@ -171,6 +186,15 @@ TOOLS: tuple[Tool, ...] = (
         Citations,
         lambda a: citations(_exchange(a), _shown(a.documents)),
         lambda found, a: short_results.citations(found),
+    ),
+    Tool(
+        "check_citations",
+        "Whether the citations in an answer hold: each mark, such as [1], and each quote. Tells which are made up, and "
+        "which stand in another document. Call it on an answer that cites documents, before you give it.",
+        CheckCitations,
+        CitationCheck,
+        lambda a: check_citations(_exchange(a), _shown(a.documents)),
+        lambda found, a: short_results.checked(found),
     ),
     Tool(
         "check_facts",

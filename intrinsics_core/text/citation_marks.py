@@ -10,12 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 
 _URL = r"(?:https?://|www\.|mailto:|[/#.])[^\s()\[\]]{1,400}(?:\([^\s()]{0,100}\)[^\s()\[\]]{0,100})?"
-_FILE = (
-    r"[^\s()\[\]【】]{1,80}\.(?:pdf|docx?|html?|md|txt|csv|xlsx?|pptx?)(?:[,:#]? ?[^\s()\[\]【】][^()\[\]【】]{0,19})?"
-)
-_LABEL = (
-    r"(?:see |source: ?)?(?:cit(?:ation|e)?|doc(?:ument)?|source|passage|page|chunk|section|id|ref(?:erence)?|node|p)s?"
-)
+FILE = r"[^\s()\[\]【】]{1,80}\.(?:pdf|docx?|html?|md|txt|csv|xlsx?|pptx?)"
+_FILE = rf"{FILE}(?:[,:#]? ?[^\s()\[\]【】][^()\[\]【】]{{0,19}})?"
+PART = r"(?:page|chunk|section|p)s?"  # of a document: its number is none of the list
+LABEL = rf"(?:see |source: ?)?(?:(?:cit(?:ation|e)?|doc(?:ument)?|source|passage|id|ref(?:erence)?|node)s?|{PART})"
 _NUMBERS = r"\d{1,3}(?: ?[,;–-] ?\d{1,3})*"
 
 SHAPES: dict[str, str] = {
@@ -24,7 +22,7 @@ SHAPES: dict[str, str] = {
     "link in parentheses": rf"\((?:\[[^\[\]\n]{{1,200}}\]\({_URL}\)(?:[,;] )?){{1,9}}\)",
     "doubled brackets": r"\[\[\d{1,3}\]\]",
     "lenticular brackets": r"【[^【】\n]{1,80}】",
-    "label and number": rf"[\[(【]{_LABEL}[ :#_-]{{0,2}}\d[\w.:-]{{0,40}}(?:(?:,| and| &) ?[\w.:-]{{1,40}})*[\])】]",
+    "label and number": rf"[\[(【]{LABEL}[ :#_-]{{0,2}}\d[\w.:-]{{0,40}}(?:(?:,| and| &) ?[\w.:-]{{1,40}})*[\])】]",
     "file": rf"(?<!\])[\[(【](?:see |source: ?)?(?:{_FILE}|{_URL})[\])】]",
     "address": rf"[\[(](?:source|see|from):? ?{_URL}[\])]",
     "raised tag": r"<sup>[\s\[(]{0,3}\d{1,3}(?:[\s,;]{1,3}\d{1,3}){0,9}[\s\])]{0,3}</sup>",
@@ -42,15 +40,20 @@ SHAPES: dict[str, str] = {
 }
 """By name, the shape of each mark that is one whatever the documents are called."""
 
-_ANY = re.compile("|".join(f"(?:{shape})" for shape in SHAPES.values()), re.IGNORECASE)
+_NO_NAMES = ("comment", "taken out", "token")  # of these, none names a document
+ANY = re.compile(
+    "|".join(f"(?P<{'_' if name in _NO_NAMES else 'n'}{i}>{shape})" for i, (name, shape) in enumerate(SHAPES.items())),
+    re.IGNORECASE,
+)
+"""Any of the shapes; ``lastgroup`` begins with "n" where such a mark names a document."""
 # A number in brackets cites a document where there are so many of them, and none writes it so itself: `argv[1]`.
-_NUMBERED = re.compile(
+NUMBERED = re.compile(
     rf"`[^`\n]*`|(?P<mark>(?:\[{_NUMBERS}\] ?)*\[{_NUMBERS}\])(?=[\s*]{{0,3}}(?:[.!?…;,:)|。！？，]|$|[^\W\d_]|\n))",
     re.MULTILINE,
 )
 _INDEXED = re.compile(r"\w\[\d{1,3}\]")
 _NUMBER = re.compile(r"\d+")
-_LINK = re.compile(rf"!?\[(?P<text>[^\[\]\n]{{1,200}})\]\((?:{_URL}|[^\s()\[\]]{{1,200}}\.\w{{2,5}})\)")
+LINK = re.compile(rf"!?\[(?P<text>[^\[\]\n]{{1,200}})\]\((?:{_URL}|[^\s()\[\]]{{1,200}}\.\w{{2,5}})\)")
 _DEFINED = re.compile(r"\A\W{0,4}\[\^?[\w-]{1,20}\^?\]:\s|\A[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4}:?\s")
 _HEAD = re.compile(
     r"\A[\W_]*(?:sources?|references?|citations?|footnotes?|quellen?|fuentes?)[*_]*(?P<colon>:)?[*_]*", re.I
@@ -76,10 +79,10 @@ def blank_marks(text: str, documents: Sequence[str] = (), names: Iterable[str] =
     """
     if not any(character in text for character in "[(<【\ue200*¹²³⁴⁵⁶⁷⁸⁹⁰"):
         return text
-    text = _ANY.sub(_blank, text)
+    text = ANY.sub(_blank, text)
     if named := _named(names):
         text = named.sub(_blank, text)
-    text = _LINK.sub(_words, text)
+    text = LINK.sub(_words, text)
     return text if not documents or "[" not in text else _without_numbers(text, documents)
 
 
@@ -128,7 +131,7 @@ def _without_numbers(text: str, documents: Sequence[str]) -> str:
         is_index = _INDEXED.fullmatch(index) is not None and any(index in each for each in documents)
         return _blank(found) if numbers and max(numbers) <= len(documents) and not is_index else found[0]
 
-    return _NUMBERED.sub(blank, text)
+    return NUMBERED.sub(blank, text)
 
 
 def _is_place(line: str) -> bool:

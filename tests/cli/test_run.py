@@ -26,6 +26,8 @@ DOCUMENTS = [
 ]
 ASKED = {"id": 1, "messages": [QUESTION], "documents": DOCUMENTS}
 ANSWERED = {"id": "two", "messages": [QUESTION, ANSWER], "documents": DOCUMENTS}
+CITED = {"id": 3, "messages": [QUESTION, ANSWER | {"content": "Ada Brink built it in 1911 [1]. It is blue."}],
+         "documents": DOCUMENTS}  # fmt: skip
 ROW = {
     "query-rewrite": ASKED,
     "query-expansion": ASKED,
@@ -41,6 +43,7 @@ ROW = {
     "hyde": ASKED,
     "self-consistency": ASKED,
     "audit": ANSWERED,
+    "check-citations": CITED,
     "revise": ANSWERED,
 }
 SENTENCE = {
@@ -67,6 +70,23 @@ REPLIES = {
     "self-consistency": [{"reasoning": "", "answer": "Ada Brink."}] * 5,
 }
 FIELDS = {
+    "check-citations": {
+        "citations": [
+            {
+                "begin": int,
+                "end": int,
+                "text": str,
+                "kind": str,
+                "document_id": str,
+                "document_index": int,
+                "verdict": str,
+                "found": {"document_index": int, "begin": int, "end": int, "text": str},
+                "score": float,
+            }
+        ],
+        "uncited": [{"begin": int, "end": int, "text": str}],
+        "score": float,
+    },
     "query-rewrite": {"query": str, "original": str, "changed": bool, "retrieval_query": str},
     "query-expansion": {"queries": [{"text": str, "strategy": str}]},
     "context-relevance": {"judgements": [{"document_id": str, "index": int, "label": str, "score": float}]},

@@ -170,6 +170,7 @@ NOTHING_RETRIEVED = {
     },
     "citations": {"citations": []},
     "fact-check": {"score": None, "sources": [], "claims": []},
+    "check-citations": {"citations": [], "uncited": [], "score": None},
     "audit": {
         "answerability": {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved"},
         "sentences": [
@@ -211,6 +212,7 @@ NOTHING_SAID = {
     "fact-check": {"score": None, "sources": [], "claims": []},
     "uncertainty": {"certainty": None, "expected": None},
     "revise": {"answer": "", "changes": [], "unsupported": []},
+    "check-citations": {"citations": [], "uncited": [], "score": None},
     "audit": {
         "answerability": None,
         "sentences": [],

@@ -33,6 +33,7 @@ CALLS: dict[str, dict[str, Any]] = {
         ],
     },
     "cite": {"answer": ANSWER, "documents": DOCUMENTS},
+    "check_citations": {"answer": "Ada Brink built the tide mill in 1911 [7].", "documents": DOCUMENTS},
     "check_facts": {"question": QUESTION, "answer": "Ada Brink built it. She was a pilot.", "sources": DOCUMENTS},
 }
 SAYS = {
@@ -41,6 +42,7 @@ SAYS = {
     "rerank": "document 0",
     "rewrite_question": "tide mill",
     "cite": 'rests on document 0: "The tide mill was built in 1911',
+    "check_citations": 'Citations that do not hold:\n- "[7]": there is no such document',
     "check_facts": "Probability that the sources support the answer",
 }
 MISFITS: list[tuple[str, Any]] = [
