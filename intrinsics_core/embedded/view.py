@@ -12,10 +12,8 @@ from collections.abc import Iterable, Sequence
 from intrinsics_core.embedded.words import is_known, keys_of
 from intrinsics_core.text.citation_marks import unmarked
 from intrinsics_core.text.cleaning import cleaned
-from intrinsics_core.text.items import BULLET, NUMBERED, behind
-from intrinsics_core.text.items import unmarked as without_bullet
-from intrinsics_core.text.layout import is_item
-from intrinsics_core.text.lines import BOLD, EMOJI_CHARACTERS, heading, heading_level
+from intrinsics_core.text.lines import BOLD, BULLET, EMOJI_CHARACTERS, NUMBERED, behind, heading, heading_level, is_item
+from intrinsics_core.text.lines import unmarked as without_bullet
 from intrinsics_core.text.tables import NO, YES, in_words
 
 _EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from intrinsics_core.protocol.results import SentenceVerdict
-from intrinsics_core.text.layout import is_item
-from intrinsics_core.text.lines import BOLD, blocks, heading_level
+from intrinsics_core.text.lines import BOLD, blocks, heading_level, is_item
 from intrinsics_core.text.reading import columns_of
 from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.tables import is_row, is_rule

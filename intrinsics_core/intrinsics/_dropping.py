@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from intrinsics_core.protocol.results import Change
-from intrinsics_core.text.layout import is_item, marks_of
+from intrinsics_core.text.lines import is_item, marks_of
 from intrinsics_core.text.pairs import pairs
 
 Place = tuple[int, int]

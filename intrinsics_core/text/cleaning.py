@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 from html.entities import html5
 from typing import NamedTuple
 
-from intrinsics_core.text.lines import coded, fenced
+from intrinsics_core.text.lines import QUOTED, coded, fenced
 
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
-_QUOTED = re.compile(r"^(?:>[ \t]?)+(?![ \t]?\d)", re.MULTILINE)
 _CUT = re.compile(r"(?<![^\W\d_-])([^\W\d_]{1,30}[a-zß-öø-ÿ])-[ \t]{0,9}\r?\n[ \t]{0,9}([a-zß-öø-ÿ]{1,30})")
 _CUT_YEAR = re.compile(r"\b(1[5-9]|20)-[ \t]{0,9}\r?\n[ \t]{0,9}(\d\d)\b")
 # A picture in base64, a key, a hash: in one run, or in lines of 60 and more.
@@ -67,7 +66,7 @@ def cleaned(sentences: Sequence[str], is_known: Callable[[str], bool], *, hidden
 
 
 def _cleaned(text: str, is_known: Callable[[str], bool], hidden: bool) -> str:
-    text = _QUOTED.sub("", text) if ">" in text else text
+    text = QUOTED.sub("", text) if ">" in text else text
     text = _lettered(as_formatted(text) if hidden else as_shown(text))
     return _joined(text, is_known) if "-" in text and "\n" in text else text
 

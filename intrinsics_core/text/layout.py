@@ -20,20 +20,13 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from intrinsics_core.text.cleaning import Region, block_ends, regions, stands_apart
-from intrinsics_core.text.lines import BOLD, fenced, heading_level
+from intrinsics_core.text.lines import BOLD, QUOTED, fenced, heading_level, is_item
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.prose import is_ended, sentences_of
 from intrinsics_core.text.sentences import Span
-from intrinsics_core.text.tables import are_csv, has_columns
+from intrinsics_core.text.tables import are_csv, has_columns, is_row
 
-_RULE = re.compile(r"\A[=\-_*~]{3,}+\Z")
-_ROW = re.compile(r"\A(?:\||[^|\t]*+(?:\|[^|\t]*+\||\t[^|\t]))")
-_ITEM = re.compile(
-    r"(?:[-*+•‣▪◦●○■□➢➤✓✔·–—>]|\(?\d{1,3}[.)\]]|\(?[a-zA-Z]\)|[a-z]\.|\(?[ivxIVX]{1,5}\)|[①-⑳㈠-㈩]|[一二三四五六七八九十]{1,3}、)"
-    r"(?:\s|(?<=、)|(?<=[①-⑳㈠-㈩]))|Q:|A:"
-)
-_MARKS = re.compile(rf"(?:(?:{_ITEM.pattern})\s*+(?:\[[ xX]\]\s++)?+)++")
-_QUOTED = re.compile(r"\A(?:>[ \t]?)++(?!\d)")
+_RULED = frozenset("=-_*~")
 _WRAPPED = 160  # characters: a line that is longer was not broken for want of room
 _NARROW = 40  # characters: lines that are all shorter are not prose that ran out of room
 _LABELLED = re.compile(r"\A[^.!?:]{1,40}:\s")
@@ -64,17 +57,6 @@ def laid_out(text: str) -> tuple[Span, ...]:
 def ends_in_question(text: str) -> bool:
     """Whether a question mark ends a text, maybe with quotes, brackets or emphasis behind it."""
     return text.rstrip("\"'”’)* \t\r\n").endswith(("?", "？"))
-
-
-def is_item(line: str) -> bool:
-    """Whether a line begins like an item of a list."""
-    return _ITEM.match(line.lstrip()) is not None
-
-
-def marks_of(line: str) -> str:
-    """The marks of an item or a quotation that a line begins with, with the space behind them; empty if it has none."""
-    found = _MARKS.match(line)
-    return found[0] if found else ""
 
 
 class _ProseLine(NamedTuple):
@@ -120,7 +102,7 @@ def _units_between(
             block = []
             continue
         level = heading_level(plain)
-        alone = _is_inside(blocks, begin) or 0 < level < BOLD or any(form.match(plain) for form in (_RULE, _ROW))
+        alone = _is_inside(blocks, begin) or 0 < level < BOLD or _stands_alone(plain)
         bold = not alone and level == BOLD  # stands alone, too, but may say several sentences
         if alone or bold or (block and _depth(plain) != _depth(text[block[-1].begin : block[-1].end])):
             yield from _joined(text, block)
@@ -139,18 +121,23 @@ def _units_between(
 def _parts(line: str, begin: int) -> Iterator[_ProseLine]:
     """A line of prose, cut where blocks of a page end."""
     for first, last in pairwise([0, *block_ends(line), len(line)]):
-        item = _ITEM.match(_unquoted(line[first:last]) + " ") is not None
+        item = is_item(_unquoted(line[first:last]) + " ")
         yield _ProseLine(begin + first, begin + last, item)
 
 
 def _unquoted(line: str) -> str:
     """A line without the marks of a mail that it is quoted from."""
-    return _QUOTED.sub("", line.strip())
+    return QUOTED.sub("", line.strip())
 
 
 def _depth(line: str) -> int:
-    quoted = _QUOTED.match(line.strip())
+    quoted = QUOTED.match(line.strip())
     return quoted[0].count(">") if quoted else 0
+
+
+def _stands_alone(line: str) -> bool:
+    """Whether a line is a rule, or a row of a table."""
+    return is_row(line) or "\t" in line or (len(line) > 2 and _RULED.issuperset(line))
 
 
 def _joined(text: str, block: list[_ProseLine]) -> Iterator[tuple[int, int, bool]]:

@@ -1,4 +1,4 @@
-"""Lines that are headings ("## Prices", "**Prices**:") and blocks of code between two fences."""
+"""Lines that are headings ("## Prices", "**Prices**:"), items of lists, quoted mails, and blocks of code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from intrinsics_core.text.prose import is_ended
+from intrinsics_core.text.prose import ended, is_ended
 
 BOLD = 7
 """The level of a line in bold. It is below all others."""
@@ -96,3 +96,70 @@ def _begins_in_code(lines: Sequence[str], fences: Sequence[int]) -> bool:
 def _is_prose(line: str) -> bool:
     words = line.split()
     return len(words) > _FEW and words[0][:1].isupper() and is_ended(line.rstrip())
+
+
+# --- items of lists -----------------------------------------------------------------------------------------------
+
+_ITEM = re.compile(
+    r"(?:[-*+•‣▪◦●○■□➢➤✓✔·–—>]|\(?\d{1,3}[.)\]]|\(?[a-zA-Z]\)|[a-z]\.|\(?[ivxIVX]{1,5}\)|[①-⑳㈠-㈩]|[一二三四五六七八九十]{1,3}、)"
+    r"(?:\s|(?<=、)|(?<=[①-⑳㈠-㈩]))|Q:|A:"
+)
+_MARKS = re.compile(rf"(?:(?:{_ITEM.pattern})\s*+(?:\[[ xX]\]\s++)?+)++")
+NUMBERED = re.compile(
+    r"\A(?:[-*•]\s+)?"
+    r"(?:(?:step|part|point|option|choice)\s+\d{1,2}\s*[:.)–-]|\(?\d{1,2}[.)]|\(?[a-z]\)|\(?[ivx]{1,5}\)|\[[ xX]?\]"
+    r"|\d\ufe0f?\u20e3)\s+",
+    re.IGNORECASE,
+)
+"""The number or letter of an item or a step, or its box."""
+BULLET = re.compile(r"\A[-*•‣▪◦●○■□➢➤·–—]\s+")
+QUOTED = re.compile(r"^(?:>[ \t]?)++(?![ \t]?\d)", re.MULTILINE)
+"""The marks of a mail that a line is quoted from."""
+_BOXES = ("[ ] ", "[x] ", "[X] ", "☐ ", "☑ ", "☒ ")
+_SPEAKS = (">", "Q:", "A:")  # a quote, and who speaks: no items, though they stand alone as items do
+_ENDS = " \t,;"
+
+
+def is_item(line: str) -> bool:
+    """Whether a line begins like an item of a list."""
+    return _ITEM.match(line.lstrip()) is not None
+
+
+def in_list(line: str) -> bool:
+    """Whether a line is an item of a list."""
+    if line.startswith(_BOXES) or NUMBERED.match(line):
+        return True
+    return is_item(line) and not line.startswith(_SPEAKS)
+
+
+def marks_of(line: str) -> str:
+    """The marks of an item or a quotation that a line begins with, with the space behind them; empty if it has none."""
+    found = _MARKS.match(line)
+    return found[0] if found else ""
+
+
+def unmarked(line: str) -> str:
+    """A line without its bullet and its number."""
+    return BULLET.sub("", NUMBERED.sub("", line)).strip()
+
+
+def mark(line: str) -> str:
+    """The kind of an item's mark: "1" for numbers, "a" for letters, "[" for boxes, or the bullet."""
+    first = "[" if line.startswith(_BOXES) else line.lstrip("(")[:1]
+    return "1" if first.isdigit() else "a" if first.isalpha() else first
+
+
+def holds(outer: str, inner: str) -> bool:
+    """Whether items of one kind (`mark`) stand below one of another kind without being indented: "a)" below "(1)"."""
+    return outer != inner and (outer == "1" or (outer == "a" and inner != "1"))
+
+
+def behind(front: str, said: str) -> str:
+    """What an item says behind what introduces it: "Not covered: water damage." It is not put there twice."""
+    return said if not front or said.casefold().startswith(front.casefold()) else f"{front}: {said}"
+
+
+def listed(front: str, item: str) -> str:
+    """An item of a document, with its mark, as it is read behind what introduces it; as it stands behind nothing."""
+    said = unmarked(item).removeprefix("+ ").rstrip(_ENDS).removesuffix(" and").removesuffix(" or").rstrip(_ENDS)
+    return ended(behind(front, said)) if front and said else item

@@ -4,9 +4,9 @@ Queries, documents and answers go into prompts as data. Special tokens of chat t
 them are broken with a space after their first character, which tokenizers no longer take for the token and readers
 hardly see. The caller's text is never changed: offsets are counted in it, not in the prompt.
 
-Broken are: anything that starts like ``<|`` or ends like ``|>`` behind one word; the tokens of :data:`FAMILIES`;
-sentence tags; and the same with full-width letters or invisible characters in it, which some tokenizers fold into the
-plain ones before they look for special tokens. HTML stays as it is.
+Broken are: anything that starts like ``<|`` or ends like ``|>`` behind one word; the tokens of :data:`WORDS` and
+:data:`SQUARES`; sentence tags; and the same with full-width letters or invisible characters in it, which some
+tokenizers fold into the plain ones before they look for special tokens. HTML stays as it is.
 """
 
 from __future__ import annotations
@@ -15,83 +15,35 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
-
-class TokenFamily(NamedTuple):
-    """What a family of models gives a meaning to, where it neither starts like ``<|`` nor ends like ``|>``.
-
-    Attributes:
-        source: where the family's tokens are listed.
-        words: patterns of what stands between ``<`` (or ``</``) and ``>``, in any case.
-        squares: what stands between ``[`` (or ``[/``) and ``]``, spelled exactly.
-        examples: some of its tokens, those with bars too: the tests tokenise with them.
-    """
-
-    source: str
-    words: tuple[str, ...] = ()
-    squares: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-
-
-FAMILIES: dict[str, TokenFamily] = {
-    "any": TokenFamily(
-        "SentencePiece's control symbols; BERT's and T5's tokenizers (vocab files of google-bert, google-t5)",
-        ("s", "bos", "eos", "pad", "unk", "mask", "cls", "sep", "eot", "eod", "[a-z]+_of_[a-z_]+", "[a-z]+_token",
-         r"unused\d+", r"extra_id_\d+", r"reserved_special_token_\d+", "response", "co", "[a-z]+_(?:start|end)"),
-        examples=("<s>", "</s>", "<bos>", "<eos>", "<pad>", "<unk>", "<unused12>", "<extra_id_0>", "<image_start>"),
-    ),
-    "granite": TokenFamily(
-        "tokenizer_config.json of ibm-granite/granite-3.3-8b-instruct and of bigcode/starcoder2-3b",
-        ("fim_[a-z]+", "(?:issue|jupyter|commit)_[a-z]+", "empty_output", "filename", "reponame", "gh_stars",
-         "documents?", "available_tools"),
-        examples=("<|end_of_text|>", "<|start_of_role|>", "<|end_of_role|>", "<|tool_call|>", "<fim_prefix>",
-                  "<issue_start>", "<jupyter_text>", "<commit_msg>", "<reponame>", "<documents>"),
-    ),
-    "qwen": TokenFamily(
-        "tokenizer_config.json of Qwen/Qwen3-8B",
-        ("tools?", "tool_[a-z]+", "think", "thinking", "im_[a-z]+", "function_[a-z]+"),
-        examples=("<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>", "<tool_response>", "<think>",
-                  "</think>"),
-    ),
-    "llama": TokenFamily(
-        "Meta's prompt formats of Llama 2 and Llama 3",
-        examples=("<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>"),
-    ),
-    "gemma": TokenFamily(
-        "ai.google.dev/gemma/docs/formatting (to Gemma 3) and /gemma/docs/core/prompt-formatting-gemma4",
-        ("start_of_[a-z]+", "end_of_[a-z]+"),
-        examples=("<start_of_turn>", "<end_of_turn>", "<|turn>", "<turn|>", "<|channel>", "<channel|>", "<|tool_call>",
-                  "<tool_call|>", "<|tool>", "<tool|>", "<|tool_response>", "<tool_response|>", "<|think|>"),
-    ),
-    "mistral": TokenFamily(
-        "mistral_common.tokens.tokenizers.base.SpecialTokens",
-        squares=("INST", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "SYSTEM_PROMPT", "THINK",
-                 "ARGS", "CALL_ID", "IMG", "IMG_BREAK", "IMG_END", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO",
-                 "BEGIN_AUDIO",
-                 "TRANSCRIBE", "MODEL_SETTINGS"),
-        examples=("[INST]", "[/INST]", "[THINK]", "[/THINK]", "[ARGS]", "[CALL_ID]", "[TOOL_CALLS]",
-                  "[AVAILABLE_TOOLS]",
-                  "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]", "[TOOL_CONTENT]", "[SYSTEM_PROMPT]", "[IMG]"),
-    ),
-    "glm": TokenFamily("tokenizer_config.json of zai-org/GLM-4.5", squares=("gMASK", "MASK", "sMASK"),
-                       examples=("[gMASK]",)),
-    "command": TokenFamily(
-        "tokenizer_config.json of CohereLabs/c4ai-command-r7b-12-2024",
-        examples=("<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<BOS_TOKEN>", "<EOS_TOKEN>"),
-    ),
-    "deepseek": TokenFamily(
-        "tokenizer_config.json of deepseek-ai/DeepSeek-R1",
-        examples=("<\uff5cbegin\u2581of\u2581sentence\uff5c>", "<\uff5cUser\uff5c>"),
-    ),
+# What families of models give a meaning to, where it neither starts like "<|" nor ends like "|>": patterns of what
+# stands between "<" (or "</") and ">", in any case.
+WORDS: dict[str, tuple[str, ...]] = {
+    # SentencePiece's control symbols; BERT's and T5's tokenizers (vocab files of google-bert, google-t5)
+    "any": ("s", "bos", "eos", "pad", "unk", "mask", "cls", "sep", "eot", "eod", "[a-z]+_of_[a-z_]+", "[a-z]+_token",
+            r"unused\d+", r"extra_id_\d+", r"reserved_special_token_\d+", "response", "co", "[a-z]+_(?:start|end)"),
+    # tokenizer_config.json of ibm-granite/granite-3.3-8b-instruct and of bigcode/starcoder2-3b
+    "granite": ("fim_[a-z]+", "(?:issue|jupyter|commit)_[a-z]+", "empty_output", "filename", "reponame", "gh_stars",
+                "documents?", "available_tools"),
+    # tokenizer_config.json of Qwen/Qwen3-8B
+    "qwen": ("tools?", "tool_[a-z]+", "think", "thinking", "im_[a-z]+", "function_[a-z]+"),
+    # ai.google.dev/gemma/docs/formatting (to Gemma 3) and /gemma/docs/core/prompt-formatting-gemma4
+    "gemma": ("start_of_[a-z]+", "end_of_[a-z]+"),
+}  # fmt: skip
+# What stands between "[" (or "[/") and "]", spelled exactly.
+SQUARES: dict[str, tuple[str, ...]] = {
+    # mistral_common.tokens.tokenizers.base.SpecialTokens
+    "mistral": ("INST", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT", "SYSTEM_PROMPT", "THINK",
+                "ARGS", "CALL_ID", "IMG", "IMG_BREAK", "IMG_END", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO", "BEGIN_AUDIO",
+                "TRANSCRIBE", "MODEL_SETTINGS"),
+    "glm": ("gMASK", "MASK", "sMASK"),  # tokenizer_config.json of zai-org/GLM-4.5
 }  # fmt: skip
 
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f\ufff9-\ufffb"
     "\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
-_WORDS = "|".join(dict.fromkeys(word for family in FAMILIES.values() for word in family.words))
-_SQUARES = "|".join(dict.fromkeys(word for family in FAMILIES.values() for word in family.squares))
+_WORDS, _SQUARES = ("|".join(word for words in of.values() for word in words) for of in (WORDS, SQUARES))
 
 
 class _PlainCharacters(dict[int, int]):

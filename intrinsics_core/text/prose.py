@@ -10,15 +10,13 @@ from collections.abc import Iterator
 
 from intrinsics_core.text.words import MONTHS, WEEKDAYS, word_set
 
-_STOPPED = re.compile(r"[.!?…。！？｡:：;；؟۔।॥።][\"'”’»)\]）」』*_]*+\Z")
-_CLOSING = "\"'”’»)]}）」』】》*_"
+_STOPS = tuple(".!?…。！？｡:：;；؟۔।॥።")
 _STOP = re.compile(
     r"(?P<wide>(?:[。！？｡]|．(?!\d))++[”’」』）】》\"')\]]*+)"
     # Looked for at the first mark of a run alone: from each of a thousand dots it would run over all the others.
     r"|(?<![.!?…‼⁇⁈⁉؟۔।॥።])(?P<marks>[.!?…‼⁇⁈⁉؟۔।॥።]++)(?P<close>[\"'”’»)\]}*_]*+(?:\[\^?\d{1,3}(?:[,–-]\s?\d{1,3})*+\])*+)(?=\s)"
 )
 _WORD_BEFORE = re.compile(r"[^\s(\[\"“‘'„«/]*\Z")
-_LETTERED = re.compile(r"\A(?:[^\W\d_]\.)++[^\W\d_]?\Z")
 _NEXT = re.compile(r"\s*+([\"'“‘„«(\[*_]*+)(\w*+)")
 _BEFORE = 24  # characters before a stop that are looked at: no abbreviation is longer
 
@@ -42,20 +40,13 @@ _STARTERS = word_set(
     """
 )
 _DAYS = frozenset((*WEEKDAYS, *MONTHS)) | word_set("et est pt pst gmt utc cet")
-
-
-# Words behind a German ordinal that no English sentence begins with.
-_COUNTED = word_set("januar februar märz mai juni juli oktober dezember jänner werktag werktags kalendertag arbeitstag "
-                  "monat quartal jahrhundert obergeschoss stock lebensjahr klasse semester")  # fmt: skip
-_SHORT_NUMBER = re.compile(r"(?<![\d.,])\d{1,2}\Z")
-_ORDINAL = re.compile(
-    r"(?<![Ii]\s)\b(?:am|im|vom|zum|zur|beim|bis|ab|der|dem|den|des|das|jede[rnms])\s\d{1,2}\Z", re.IGNORECASE
-)
+# A German ordinal: "am 3. Werktag", "vom 1. März".
+_ORDINAL = re.compile(r"(?<!\bI\s)\b(?:am|im|vom|zum|bis|ab|der|dem|den|des|das|jede[rnms])\s\d{1,2}\Z", re.IGNORECASE)
 
 
 def is_ended(text: str) -> bool:
     """Whether a mark that ends sentences, or a colon, stands at the end."""
-    return _STOPPED.search(text[-_BEFORE:]) is not None
+    return text[-_BEFORE:].rstrip("\"'”’»)]）」』*_").endswith(_STOPS)
 
 
 def ended(text: str) -> str:
@@ -101,23 +92,14 @@ def _ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
     if lower in _TITLES:
         return False
     if lower in _NUMBERED:
-        lettered = len(follower) == 1 and follower not in "AI"  # "Apt. B"
-        return capital and not follower[:1].isdigit() and not lettered
-    if (
-        before.isdigit()
-        and not starts
-        and _is_ordinal(text[max(start, stop.start() - _BEFORE) : stop.start()], next_word)
-    ):
+        return capital and not follower[:1].isdigit() and (len(follower) != 1 or follower in "AI")  # "Apt. B"
+    if before.isdigit() and not starts and _ORDINAL.search(text[max(start, stop.start() - _BEFORE) : stop.start()]):
         return False
     if lower in _HOURS:
         return capital and next_word not in _DAYS and not (after and after[1].startswith("("))
-    if lower in _OFTEN or (_LETTERED.match(lower + ".") and not before.isdigit()):
+    lettered = all(len(part) == 1 and part.isalpha() for part in lower.split("."))  # "U.S.", an initial
+    if lower in _OFTEN or lettered:
         return starts
     if not capital:
         return len(before) > 2 and before[-1].isalpha() and before.isascii() and not stop["close"]
     return True
-
-
-def _is_ordinal(before: str, following: str) -> bool:
-    """Whether the number at the end is a German ordinal: "am 3. Werktag", "vom 1. März bis 31. Dezember"."""
-    return _ORDINAL.search(before) is not None or (following in _COUNTED and _SHORT_NUMBER.search(before) is not None)

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from intrinsics_core.text import tables
-from intrinsics_core.text.items import behind, holds, in_list, listed, mark, unmarked
-from intrinsics_core.text.lines import coded, heading, is_fence
+from intrinsics_core.text.lines import behind, coded, heading, holds, in_list, is_fence, listed, mark, unmarked
 from intrinsics_core.text.prose import ended, is_ended
 from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.words import AUXILIARY, NO, SADLY, SURELY, YES

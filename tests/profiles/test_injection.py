@@ -18,7 +18,7 @@ import pytest
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Generate, Generated
 from intrinsics_core.protocol.task import Document, Message, Task
-from intrinsics_core.text.markup import FAMILIES, defuse, defuser, header
+from intrinsics_core.text.markup import defuse, defuser, header
 from tests.profiles import adapters, test_fuzz
 
 SPECIAL = [
@@ -204,6 +204,59 @@ def test_zero_forged_turns(label: str, name: str, share: int) -> None:
     assert len(seen) >= len(ATTACKS) // share, "the attacks did not reach the prompt"
 
 
+FAMILIES = {
+    "any": ("<s>", "</s>", "<bos>", "<eos>", "<pad>", "<unk>", "<unused12>", "<extra_id_0>", "<image_start>"),
+    "granite": (
+        "<|end_of_text|>",
+        "<|start_of_role|>",
+        "<|end_of_role|>",
+        "<|tool_call|>",
+        "<fim_prefix>",
+        "<issue_start>",
+        "<jupyter_text>",
+        "<commit_msg>",
+        "<reponame>",
+        "<documents>",
+    ),
+    "qwen": ("<|im_start|>", "<|im_end|>", "<tool_call>", "</tool_call>", "<tool_response>", "<think>", "</think>"),
+    "llama": ("<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>"),
+    "gemma": (
+        "<start_of_turn>",
+        "<end_of_turn>",
+        "<|turn>",
+        "<turn|>",
+        "<|channel>",
+        "<channel|>",
+        "<|tool_call>",
+        "<tool_call|>",
+        "<|tool>",
+        "<tool|>",
+        "<|tool_response>",
+        "<tool_response|>",
+        "<|think|>",
+    ),
+    "mistral": (
+        "[INST]",
+        "[/INST]",
+        "[THINK]",
+        "[/THINK]",
+        "[ARGS]",
+        "[CALL_ID]",
+        "[TOOL_CALLS]",
+        "[AVAILABLE_TOOLS]",
+        "[/AVAILABLE_TOOLS]",
+        "[TOOL_RESULTS]",
+        "[TOOL_CONTENT]",
+        "[SYSTEM_PROMPT]",
+        "[IMG]",
+    ),
+    "glm": ("[gMASK]",),
+    "command": ("<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<BOS_TOKEN>", "<EOS_TOKEN>"),
+    "deepseek": ("<｜begin▁of▁sentence｜>", "<｜User｜>"),
+}
+"""Special tokens of each family of models."""
+
+
 def of_family(family: str) -> Any:
     """A tokenizer with the family's own special tokens, plain and folding."""
     tokenizers = pytest.importorskip("tokenizers")
@@ -212,7 +265,7 @@ def of_family(family: str) -> Any:
     invisible = tokenizers.Regex("[\u200b-\u200f\u2060\ufeff]")
     made.normalizer = norm.Sequence([norm.Replace(invisible, ""), norm.NFKC()])
     added = [tokenizers.AddedToken(unicodedata.normalize("NFKC", text), special=True, normalized=True)
-             for text in FAMILIES[family].examples]  # fmt: skip
+             for text in FAMILIES[family]]  # fmt: skip
     made.add_special_tokens(added)
     return made
 
@@ -226,14 +279,13 @@ def spellings(token: str) -> list[str]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_profile_lets_a_familys_own_tokens_through(family: str) -> None:
     """Every token in every spelling, as one document, question and answer, through every format of every profile."""
-    assert FAMILIES[family].source
     made = of_family(family)
-    attack = " x ".join(spelled for token in FAMILIES[family].examples for spelled in spellings(token))
+    attack = " x ".join(spelled for token in FAMILIES[family] for spelled in spellings(token))
 
     def count(text: str) -> int:
         return len(made.encode(text, add_special_tokens=False).ids)  # it knows nothing but its special tokens
 
-    assert count(attack) >= 4 * len(FAMILIES[family].examples), "they would work"
+    assert count(attack) >= 4 * len(FAMILIES[family]), "they would work"
     for label, profile in PROFILES.items():
         for name in profile.formats:
             if name.startswith("io.yaml:") or "(" in label:

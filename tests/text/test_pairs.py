@@ -17,7 +17,7 @@ from intrinsics_core.text.pairs import pairs
         ("a) one, b) two (or three)", ["(or three)"]),
         ('A 5" pipe', []),
         ('A 5" pipe is "thick"', []),  # which of three belong together is not to be told
-        ("(open [wrong) closed]", []),
+        ("(open [wrong) closed]", ["(open [wrong)"]),
         ("<p>One <b>two</b><br></p>", ["<p>One <b>two</b><br></p>", "<b>two</b>"]),
         ('<UL class="a"><li>one<li>two</ul>', ['<UL class="a"><li>one<li>two</ul>']),
         ("a < b > c, <br/> and </p>", []),
