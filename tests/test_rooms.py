@@ -207,12 +207,12 @@ MOST_LINES = {
     "runtimes": 4348,
     "service": 2722,
     "testing": 663,
-    "text": 2008,
+    "text": 1919,
     "training": 1549,
 }
-MOST_CODE = 29858  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 227  # compiled in the core
-MOST_CROSSED = trace.Crossed(modules=54, functions=354)  # by a detection of two sentences
+MOST_CODE = 29779  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 219  # compiled in the core
+MOST_CROSSED = trace.Crossed(modules=53, functions=353)  # by a detection of two sentences
 MOST_TEST_LINES = 4932  # under tests/embedded and tests/text
 
 
