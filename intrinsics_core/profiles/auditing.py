@@ -39,7 +39,7 @@ from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 
 _ADDRESSES = ("yes", "no")
 _SENTENCES = ("hallucination-detection", "citations")  # the parts that are said sentence by sentence
-_VERDICT = '"reason": "...", "faithfulness": "faithful" | "partial" | "unfaithful" | "NA"'
+_VERDICT = '"reason": "...", "faithfulness": "..."'
 _SOURCES = '"sources": ["c3", "c4"]'
 
 
@@ -59,8 +59,9 @@ class _Said:
 _SAID: Mapping[str, _Said] = {
     "answerability": _Said(
         "Judge whether the documents hold the information needed to answer the last user turn of the conversation: the "
-        "documents alone, not what you know. State your confidence in the label from 0 to 1.",
-        '"answerability": "answerable" | "unanswerable", "confidence": 0.0-1.0',
+        "documents alone, not what you know. Say 'answerable' if they do, 'unanswerable' if they do not. State your "
+        "confidence in the label from 0 to 1.",
+        '"answerability": "...", "confidence": ...',
         {"answerability": enum_of(readers.ANSWERABLE), "confidence": CONFIDENCE},
         tokens=60,
     ),
@@ -84,14 +85,14 @@ _SAID: Mapping[str, _Said] = {
     ),
     "answer-relevance": _Said(
         "Judge whether the response addresses the last user turn of the conversation, true or not: 'yes' or 'no'.",
-        '"answers_question": "yes" | "no"',
+        '"answers_question": "..."',
         {"answers_question": enum_of(_ADDRESSES)},
         tokens=30,
     ),
     "uncertainty": _Said(
         "Judge how certain it is that the response is correct. Say it with a digit: 0 is a 5% chance, 1 is 15%, and so "
         "on to 9, which is 95%.",
-        '"certainty": "0" … "9"',
+        '"certainty": "..."',
         {"certainty": enum_of(readers.DIGITS)},
         tokens=30,
     ),

@@ -117,7 +117,7 @@ _ask_own = asking(
     "statement on something that is missing has no citations. Last give the rating, 'yes' if the response "
     "meets the metric, else 'no', and your confidence in it from 0 to 1.",
     '{"explanation": "...", "statements": [{"text": "...", "citations": [{"source": "d0", "quote": "..."}]}, '
-    '...], "rating": "yes" | "no", "confidence": 0.0-1.0}',
+    '...], "rating": "...", "confidence": ...}',
     object_of(
         explanation=TEXT,
         statements=array_of(object_of(text=TEXT, citations=array_of(_CITED))),
@@ -143,7 +143,7 @@ FORMATS: Mapping[str, Format[Any]] = {
             "Judge which of the two responses, A or B, answers the last user turn of the conversation better: "
             "faithful to the documents where there are any, doing what was asked, complete and clear. Neither the "
             "order of the responses nor their length means anything. State your confidence in the choice from 0 to 1.",
-            '{"preferred": "A" | "B", "confidence": 0.0-1.0}',
+            '{"preferred": "...", "confidence": ...}',
             object_of(preferred=enum_of(PAIR), confidence=CONFIDENCE),
             _two_answers,
             100,
@@ -158,7 +158,7 @@ FORMATS: Mapping[str, Format[Any]] = {
             "'relevant' if it answers what was asked, 'partially relevant' if it answers a part, is vague, or buries "
             "the answer in what was not asked, 'irrelevant' if it answers something else or does not attempt to "
             "answer. State your confidence in the label from 0 to 1.",
-            '{"answer_relevance": "relevant" | "partially relevant" | "irrelevant", "confidence": 0.0-1.0}',
+            '{"answer_relevance": "...", "confidence": ...}',
             object_of(answer_relevance=enum_of(readers.RELEVANCE), confidence=CONFIDENCE),
             _answered,
             100,

@@ -221,7 +221,7 @@ _FORMATS: dict[str, Format[Any]] = {
             "it holds substantial information that directly answers it, 'partially relevant' if it holds related "
             "information that helps in part or if in doubt, 'irrelevant' if it clearly holds nothing of use. "
             "State your confidence in the label from 0 to 1.",
-            '{"context_relevance": "relevant" | "partially relevant" | "irrelevant", "confidence": 0.0-1.0}',
+            '{"context_relevance": "...", "confidence": ...}',
             object_of(context_relevance=enum_of(readers.RELEVANCE), confidence=CONFIDENCE),
             _one_document,
             100,
@@ -233,9 +233,9 @@ _FORMATS: dict[str, Format[Any]] = {
         asking(
             "answerability",
             "Judge whether the documents hold the information needed to answer the last user turn of the "
-            "conversation. Use the documents alone, not what you know. State your confidence in the label from 0 "
-            "to 1.",
-            '{"answerability": "answerable" | "unanswerable", "confidence": 0.0-1.0}',
+            "conversation: the documents alone, not what you know. Say 'answerable' if they do, 'unanswerable' if they "
+            "do not. State your confidence in the label from 0 to 1.",
+            '{"answerability": "...", "confidence": ...}',
             object_of(answerability=enum_of(readers.ANSWERABLE), confidence=CONFIDENCE),
             _with_documents,
             100,
@@ -249,7 +249,7 @@ _FORMATS: dict[str, Format[Any]] = {
             "Judge which of the two passages, A or B, is more suitable to answer the last user turn of the "
             "conversation. If neither answers it, choose the one with more relevant information. The order of the "
             "passages means nothing. State your confidence in the choice from 0 to 1.",
-            '{"preferred": "A" | "B", "confidence": 0.0-1.0}',
+            '{"preferred": "...", "confidence": ...}',
             object_of(preferred=enum_of(PAIR), confidence=CONFIDENCE),
             _two_passages,
             100,
@@ -277,7 +277,7 @@ _FORMATS: dict[str, Format[Any]] = {
             "If the conversation ends with a user turn, judge how certain it is that a careful assistant with the "
             "documents answers it correctly. If it ends with an assistant turn, judge how certain it is that this "
             "answer is correct. Reply with a digit: 0 is a 5% chance, 1 is 15%, and so on to 9, which is 95%.",
-            '{"certainty": "0" … "9"}',
+            '{"certainty": "..."}',
             object_of(certainty=enum_of(readers.DIGITS)),
             _with_documents,
             100,
@@ -309,8 +309,8 @@ _FORMATS: dict[str, Format[Any]] = {
     "entailment": Format(
         asking(
             "entailment",
-            "Judge whether the source alone supports the claim. State your confidence in the label from 0 to 1.",
-            '{"supported": "yes" | "no", "confidence": 0.0-1.0}',
+            "Judge whether the source alone supports the claim, 'yes' or 'no'. State your confidence from 0 to 1.",
+            '{"supported": "...", "confidence": ...}',
             object_of(supported=enum_of(_SUPPORT), confidence=CONFIDENCE),
             _claim,
             100,

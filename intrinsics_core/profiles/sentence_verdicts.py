@@ -85,8 +85,7 @@ render = asking(
     "documents alone. First give the reason, quoting the document where you can, then the verdict: "
     "'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they "
     f"do not support it or contradict it, {CLAIMS_NOTHING}.",
-    '{"sentences": [{"id": "r0", "reason": "...", '
-    '"faithfulness": "faithful" | "partial" | "unfaithful" | "NA"}, ...]}, one entry per sentence.',
+    '{"sentences": [{"id": "r0", "reason": "...", "faithfulness": "..."}, ...]}, one entry per sentence.',
     _schema,
     response_by_sentence,
     99,

@@ -1,0 +1,309 @@
+"""Every intrinsic of the profile `prompted`, asked of a real language model through one of three doors.
+
+    RAG_INTRINSICS_MODELS=FOLDER python -m benchmarks.real_models --door DOOR --model NAME [--items N] [--only NAME ...]
+        [--set SET] [--base-url URL]
+
+DOOR is `llama_cpp` (llama.cpp's own server in a process of its own, by the package `xllamacpp`, or any server that
+`--base-url` names), `vllm` or `transformers` (both in this process). NAME is one of `benchmarks.fetch_models`, which
+fetches the files. SET is a set of `benchmarks.quality_everyday`.
+
+Each table has the model by the intrinsic, the same model by the plainest question that can be answered with yes or no,
+and the embedded default, on the same items: AUROC with a 95% interval of a bootstrap over texts, and the share of the
+label that is given most often. A judge that says one thing of all has 1.00 there. The cascade asks the default first,
+and the model where the default is unsure: AUROC, and how many of the model's own requests it needed. Of what writes
+texts and lists there is no truth: malformed replies, repeats, tokens and seconds alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import exp
+from typing import Any
+
+from benchmarks.fetch_models import FOLDER, MODELS, folder
+from benchmarks.floor import turns
+from benchmarks.quality_everyday import read, told, with_interval
+from intrinsics_core import INTRINSICS, Call, IntrinsicsError, MalformedReply, as_runtime, compare, run_many
+from intrinsics_core.calibration.fitting import auroc
+from intrinsics_core.profiles.cascaded import JUDGED
+from intrinsics_core.protocol.requests import Generate, Generated, Outcome, Request, TokenLogprob
+from intrinsics_core.protocol.task import Message
+from intrinsics_core.runtimes.base import AsyncRuntime, Runtime
+from intrinsics_core.runtimes.cascade import Cascade
+
+DOORS = ("llama_cpp", "vllm", "transformers")
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is judged: a question to a document, or an answer to it. truth: None where nobody knows."""
+
+    text: int
+    document: str
+    question: str
+    answer: str = ""
+    truth: bool | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """An intrinsic on some items. plainest: the same, asked to be answered with yes or no."""
+
+    name: str
+    items: Sequence[Item]
+    call: Callable[[Item], Call[Any]]
+    score: Callable[[Any], float | None] | None = None
+    label: Callable[[Any], str] = lambda result: str(getattr(result, "label", None))
+    plainest: str | None = None
+
+
+class Counting(AsyncRuntime):
+    """Another runtime, and what it was asked: requests, and repeats of malformed replies."""
+
+    def __init__(self, other: Runtime) -> None:
+        self.other, self.profile, self.concurrency = other, other.profile, 1
+        self.requests = self.repeats = 0
+
+    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
+        self.requests += len(requests)
+        self.repeats += sum(isinstance(request, Generate) and request.attempt > 0 for request in requests)
+        return await self.other.ahandle(requests)
+
+
+@dataclass
+class Told:
+    """What a judge said of the items."""
+
+    results: list[Any]
+    seconds: float
+    requests: int = 0
+    repeats: int = 0
+    tokens: tuple[int, int] = field(default=(0, 0))
+
+
+def tables(name: str, count: int) -> list[Table]:
+    """The tables on a set, each on at most so many items."""
+    answers, asked = read(name, None)
+    rng = random.Random(SEED)
+
+    def drawn(items: list[Item]) -> list[Item]:
+        rng.shuffle(items)
+        return items[:count]
+
+    questions = drawn([Item(row.text, row.document, row.question, truth=row.answerable) for row in asked])
+    judged = drawn([Item(r.text, r.documents[0]["text"], r.question, r.answer, r.supported) for r in answers])
+    direct = drawn([Item(row.text, "", row.question, row.answer, row.direct) for row in told("customers")])
+    few = judged[: max(2, count // 4)]
+
+    def of(intrinsic: str, *given: str, **more: Any) -> Callable[[Item], Call[Any]]:
+        made = INTRINSICS[intrinsic]
+
+        def call(item: Item) -> Call[Any]:
+            whole = turns(item.question, item.answer)
+            kinds = {"question": whole[:1], "answer": whole, "document": [item.document]}
+            return made(*(kinds[name] for name in given), **more)  # type: ignore[no-any-return]
+
+        return call
+
+    about = "Document: {document}\n\nQuestion: {question}\n\n"
+    said = about + "Answer: {answer}\n\n"
+    gate = about + "Does the document contain the answer to the question? Answer yes or no."
+    support = said + "Does the document support all of the answer? Answer yes or no."
+    return [
+        Table("answerability", questions, of("answerability", "question", "document"), lambda r: r.probability,
+              plainest=gate),
+        Table("context-relevance", questions, of("context-relevance", "question", "document"),
+              lambda r: r.judgements[0].score, lambda r: r.judgements[0].label, gate),
+        Table("hallucination-detection", judged, of("hallucination-detection", "answer", "document"),
+              lambda r: r.score, plainest=support),
+        Table("fact-check", judged, of("fact-check", "answer", "document"), lambda r: r.score,
+              lambda r: str(r.score is not None and r.score >= 0.5), support),
+        Table("uncertainty", judged, of("uncertainty", "answer", "document"),
+              lambda r: r.expected or r.certainty, lambda r: str(r.certainty), support),
+        Table("answer-relevance", direct, of("answer-relevance", "answer"), lambda r: r.score,
+              plainest="Question: {question}\n\nAnswer: {answer}\n\nDoes the answer answer the question? "
+              "Answer yes or no."),
+        *(Table(name, few, of(name, "answer", "document"))
+          for name in ("citations", "audit", "evaluate", "revise")),
+        *(Table(name, few, of(name, "question", "document"))
+          for name in ("self-consistency",)),
+        *(Table(name, few, of(name, "question")) for name in ("query-rewrite", "query-expansion", "hyde")),
+        Table("compare", few, lambda item: compare(turns(item.question, "")[:1], item.answer, "I do not know.")),
+        Table("reranking", few, lambda item: INTRINSICS["reranking"](
+            turns(item.question, "")[:1], [item.document, *(other.document for other in few[:2])])),
+    ]  # fmt: skip
+
+
+# --- doors --------------------------------------------------------------------------------------------------------
+
+_SERVE = """
+import sys, time, xllamacpp
+made = xllamacpp.CommonParams()
+made.model.path, made.hostnames, made.port = sys.argv[1], ["127.0.0.1"], int(sys.argv[2])
+made.n_ctx, made.n_parallel, made.cpuparams.n_threads, made.cpuparams_batch.n_threads = 8192, 1, *[int(sys.argv[3])] * 2
+server = xllamacpp.Server(made)
+while True:
+    time.sleep(1)
+"""
+
+
+@contextmanager
+def door(name: str, model: str, url: str | None, port: int = 8090, threads: int = 1) -> Iterator[Runtime]:
+    """The runtime behind a door, and for a while the server that it asks."""
+    to = folder()
+    if to is None and url is None:
+        raise SystemExit(f"{FOLDER} names no folder: see benchmarks.fetch_models")
+    if name != "llama_cpp":
+        assert to is not None
+        yield as_runtime({"kind": name, "model": str(MODELS[model].safetensors(to)), "context_length": 4096})
+        return
+    own = None
+    if url is None:
+        assert to is not None
+        own = subprocess.Popen(
+            [sys.executable, "-c", _SERVE, str(MODELS[model].gguf(to)), str(port), str(threads)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        url = f"http://127.0.0.1:{port}/v1"
+    try:
+        _wait(url)
+        yield as_runtime({"kind": "server", "base_url": url, "model": model, "timeout": 600, "max_retries": 0})
+    finally:
+        if own is not None:
+            own.terminate()
+
+
+def _wait(url: str, most: int = 600) -> None:
+    """Until a server lists its models."""
+    for _ in range(most):
+        try:
+            with urllib.request.urlopen(f"{url}/models") as told:
+                if told.status == 200:
+                    return
+        except OSError:
+            time.sleep(1)
+    raise SystemExit(f"{url} does not answer")
+
+
+# --- judges -------------------------------------------------------------------------------------------------------
+
+
+def by_intrinsic(table: Table, runtime: Runtime) -> Told:
+    asked = Counting(runtime)
+    begun = time.perf_counter()
+    results = run_many([table.call(item) for item in table.items], asked)
+    spent = [result.usage for result in results if getattr(result, "usage", None)]
+    tokens = (sum(u.prompt_tokens for u in spent), sum(u.completion_tokens for u in spent))
+    return Told(results, time.perf_counter() - begun, asked.requests, asked.repeats, tokens)
+
+
+def plainest(table: Table, runtime: Runtime) -> list[float | None]:
+    """How likely the model begins with yes rather than no."""
+    found: list[float | None] = []
+    for item in table.items:
+        words = (table.plainest or "").format(document=item.document, question=item.question, answer=item.answer)
+        request = Generate(table.name, messages=(Message("user", words),), max_tokens=1, logprobs=True)
+        (outcome,) = runtime.handle([request])
+        if isinstance(outcome, IntrinsicsError):
+            raise outcome
+        assert isinstance(outcome, Generated)
+        found.append(_yes(outcome.logprobs))
+    return found
+
+
+def _yes(tokens: Sequence[TokenLogprob] | None) -> float | None:
+    """How likely the first token is a yes among those that are yes or no; None where none of them is."""
+    if not tokens:
+        return None
+    shares = {"yes": 0.0, "no": 0.0}
+    for text, logprob in {tokens[0].token: tokens[0].logprob, **dict(tokens[0].top)}.items():
+        if (word := text.strip().lower()) in shares:
+            shares[word] += exp(logprob)
+    total = sum(shares.values())
+    return shares["yes"] / total if total else None
+
+
+# --- what is printed ------------------------------------------------------------------------------------------------
+
+
+def ranked(table: Table, scores: Sequence[float | None]) -> str:
+    """AUROC with its interval. Where there is no score, the judge has no opinion; how many these are is told."""
+    truth = [bool(item.truth) for item in table.items]
+    if len(set(truth)) < 2:
+        return "one class"
+    known = [0.5 if score is None else score for score in scores]
+    without = f", {scores.count(None)} without a score" if None in scores else ""
+    return with_interval(auroc, known, truth, [item.text for item in table.items]) + without
+
+
+def scores_of(table: Table, results: Sequence[Any]) -> list[float | None]:
+    assert table.score is not None
+    return [None if isinstance(result, IntrinsicsError) else table.score(result) for result in results]
+
+
+def commonest(table: Table, results: Sequence[Any]) -> str:
+    labels = Counter(table.label(result) for result in results if not isinstance(result, IntrinsicsError))
+    if not labels:
+        return ""
+    ((label, count),) = labels.most_common(1)
+    return f"{label}: {count / labels.total():.2f}"
+
+
+def cascaded(table: Table, alone: Told, runtime: Runtime, default: Runtime) -> str:
+    """AUROC of a cascade, and the share of requests that it has of those of the model alone."""
+    if table.name not in (*JUDGED, "fact-check"):
+        return ""
+    asked = Counting(runtime)
+    found = scores_of(table, by_intrinsic(table, Cascade(default, asked)).results)
+    return f"{ranked(table, found)}, {asked.requests / alone.requests:.2f} of the requests"
+
+
+def show(table: Table, runtime: Runtime, default: Runtime) -> None:
+    told = by_intrinsic(table, runtime)
+    n = len(table.items)
+    errors = Counter(type(result).__name__ for result in told.results if isinstance(result, IntrinsicsError))
+    malformed = errors.pop(MalformedReply.__name__, 0)
+    cells = [table.name, str(n), f"{malformed / n:.2f}", f"{told.repeats / max(1, told.requests):.2f}",
+             f"{told.tokens[0] / n:.0f} + {told.tokens[1] / n:.0f}", f"{told.seconds / n:.1f}"]  # fmt: skip
+    if table.score is not None:
+        cells += [commonest(table, told.results), ranked(table, scores_of(table, told.results)),
+                  ranked(table, plainest(table, runtime)),
+                  ranked(table, scores_of(table, by_intrinsic(table, default).results)),
+                  cascaded(table, told, runtime, default)]  # fmt: skip
+    else:
+        cells += [""] * 5
+    print(f"| {' | '.join(cells)} |{f' {dict(errors)}' if errors else ''}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--door", choices=DOORS, required=True)
+    parser.add_argument("--model", default="qwen", help="a name of benchmarks.fetch_models, or the server's own")
+    parser.add_argument("--items", type=int, default=60)
+    parser.add_argument("--only", nargs="*", help="names of tables")
+    parser.add_argument("--set", default="plain")
+    parser.add_argument("--base-url", help="of a server that runs already")
+    options = parser.parse_args()
+    default = as_runtime({"kind": "embedded", "threads": 1})
+    with door(options.door, options.model, options.base_url) as runtime:
+        print(f"{options.model} by {options.door}, set {options.set}\n")
+        print("| intrinsic | items | malformed | repeats | tokens: read + written | seconds | commonest label "
+              "| AUROC | yes or no, same model | the default | cascade |")  # fmt: skip
+        print("|" + "---|" * 11, flush=True)
+        for table in tables(options.set, options.items):
+            if not options.only or table.name in options.only:
+                show(table, runtime, default)
+
+
+if __name__ == "__main__":
+    main()
