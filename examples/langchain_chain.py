@@ -6,7 +6,7 @@ from langchain_core.runnables import RunnablePassthrough
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
-    Audit,
+    AnswerCheck,
     IntrinsicsEmbeddings,
     IntrinsicsReranker,
     IntrinsicsRetriever,
@@ -22,8 +22,8 @@ answer = RunnablePassthrough.assign(answer=lambda given: model.invoke(str(given)
 chain = (
     RunnablePassthrough.assign(documents=lambda given: search.invoke(given["question"]))
     | AnswerabilityGate(answerable=answer, otherwise="The documents do not say.")
-    | Audit()
-)
+).assign(answer=AnswerCheck())
 for question in ("Who built the mill?", "What is the speed of light?"):
     result = chain.invoke({"question": question})
-    print(result["answer"].text, [sentence["label"] for sentence in result["audit"]["sentences"]])
+    verdicts = result["answer"].response_metadata["rag_intrinsics"]
+    print(result["answer"].text, [sentence["label"] for sentence in verdicts.get("audit", {}).get("sentences", [])])

@@ -103,7 +103,12 @@ class AnswerChecks:
         return {name: self._call(name, messages, documents) for name in self.checks}
 
     def judge(
-        self, messages: Sequence[Mapping[str, Any]], documents: Sequence[Any], *, again: bool = False
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        documents: Sequence[Any],
+        *,
+        again: bool = False,
+        known: HallucinationDetection | None = None,
     ) -> Steps[CheckedAnswer]:
         """The verdicts on one answer and what becomes of it. Its one step is ``"run"``.
 
@@ -113,14 +118,15 @@ class AnswerChecks:
             messages: a conversation that ends with the answer (`transcript.messages`).
             documents: what it is judged by, as the core takes them.
             again: whether this answer was asked for by a decision before.
+            known: what was said of its sentences before (`notes.known_detection`): what is unfaithful is not cited.
 
         Raises:
             IntrinsicsError: a check failed and has no fallback; or a check left sentences out of an answer that might
                 have to be replaced, and ``on_error`` is ``"raise"``.
         """
-        retrieved = self._judges_all or bool(documents)
+        retrieved = self._judges_all or any(map(_text, documents))
         if self.by is None:
-            return CheckedAnswer((yield from self._run(self.calls(messages, documents))))
+            return CheckedAnswer((yield from self._run(self.calls(messages, documents), known)))
         by = {BY_SOURCES: self.calls(messages, documents) if retrieved else {},
               BY_NOTHING: {self.by: self._call(self.by, messages, [NO_SOURCE])}}  # fmt: skip
         program = self.policy.decide(retrieved=retrieved, judged_by=by, again=again)
@@ -138,12 +144,15 @@ class AnswerChecks:
                                                **self._options.get(name, {}))  # fmt: skip
         return call
 
-    def _run(self, calls: Mapping[str, Call[Any]]) -> Steps[dict[str, Result]]:
+    def _run(
+        self, calls: Mapping[str, Call[Any]], known: HallucinationDetection | None = None
+    ) -> Steps[dict[str, Result]]:
         found = yield "run", list(calls.values())
         results = {name: settled(call, one) for (name, call), one in zip(calls.items(), found, strict=True)}
-        if "citations" in results and self.by in results:
+        if "citations" in results:
             cited: Any = results["citations"]
-            results["citations"] = without_wrong_citations(cited, detection(results[self.by]))
+            found = detection(results[self.by]) if self.by in results else known
+            results["citations"] = without_wrong_citations(cited, found)
         return results
 
     def _unretrieved(self) -> Result:
@@ -151,6 +160,13 @@ class AnswerChecks:
             return UNRETRIEVED
         return Audit(answerability=None, sentences=(), label="NA", score=None, certainty=None, answer_relevance=None,
                      degraded=UNRETRIEVED.degraded)  # fmt: skip
+
+
+def _text(document: Any) -> str:
+    """A document's text; a picture has none."""
+    if isinstance(document, Mapping):
+        return str(document.get("text") or "").strip()
+    return str(getattr(document, "text", document)).strip()
 
 
 def detection(result: Any) -> HallucinationDetection:

@@ -78,6 +78,21 @@ def evidence(
     return list(first.values())
 
 
+def title_of(call: MadeCall, question: str) -> str | None:
+    """What a tool's words are about: "weather: Paris". A tool may say "Sunny, 21 degrees." and leave the place unsaid.
+
+    Only short values of the call's arguments count, of at most two words, that stand in the user's question: longer
+    ones are the model's own words, by which nothing is judged.
+
+    Args:
+        call: the call.
+        question: the last user turn.
+    """
+    values = [line.strip() for line in _values(call.arguments)]
+    said = [value for value in values if value and len(value.split()) <= 2 and value.casefold() in question.casefold()]
+    return f"{call.name}: {', '.join(said)}" if said else None
+
+
 def searched(call: MadeCall, tools: Tools) -> bool:
     """Whether a call retrieved: it returned documents, maybe none, or its tool is named."""
     return call.done and (call.documents is not None or (tools is not None and call.name in tools))
@@ -146,6 +161,12 @@ def only_acknowledges(name: str, arguments: Any, result: str) -> bool:
         return False
     said = _singular(_words(result))
     return not said.isdisjoint(_DONE) and said <= _DONE | _AROUND | _singular(called | _words(_as_text(arguments)))
+
+
+def _values(arguments: Any) -> list[str]:
+    if isinstance(arguments, Mapping):
+        arguments = list(arguments.values())
+    return [text for each in arguments for text in _values(each)] if isinstance(arguments, list) else [str(arguments)]
 
 
 def _words(text: str) -> frozenset[str]:

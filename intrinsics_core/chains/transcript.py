@@ -111,19 +111,20 @@ def messages(turns: Sequence[ChatTurn], shown: Iterable[str] = ()) -> list[dict[
     """The turns as the core takes them, with what tools did for them.
 
     The calls made for an earlier question stand on the assistant's first turn behind it that has text, those made for
-    the last question on the last turn, where that is the assistant's. Turns without text are left out, but for the
-    last.
+    the last question on the last turn, where that is the assistant's. Turns without text are left out, and so is what
+    an agent says beside its calls while it works on the last question; the last turn always stays.
 
     Args:
         turns: a conversation; it may end with the answer.
         shown: texts of the documents that the judge is shown. A result that has one of them in it is left out.
     """
-    known, earlier = [text for text in shown if text.strip()], earlier_calls(turns)
+    known, earlier, question = [text for text in shown if text.strip()], earlier_calls(turns), last_question(turns)
     asked, found = -1, []
     for i, turn in enumerate(turns):
         last = i == len(turns) - 1
         asked += turn.asks
-        if not last and (turn.role == "tool" or not turn.text.strip()):
+        working = i > question and bool(turn.calls)
+        if not last and (working or turn.role == "tool" or not turn.text.strip()):
             continue
         row: dict[str, Any] = {"role": turn.role, "content": turn.text}
         if turn.role == "assistant":

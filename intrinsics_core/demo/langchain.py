@@ -12,14 +12,11 @@ from langchain_core.runnables import Runnable, RunnableLambda, RunnablePassthrou
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
-    CitationGenerator,
+    AnswerCheck,
     ContextRelevanceFilter,
-    FactChecker,
-    HallucinationDetector,
     IntrinsicsEmbeddings,
     IntrinsicsReranker,
     QueryRewriter,
-    UncertaintyScorer,
 )
 
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, generated, verdicts_of
@@ -53,6 +50,9 @@ def searching(documents: Sequence[Document], k: int = RETRIEVED) -> Runnable[str
     return RunnableLambda(search)
 
 
+CHECKS = ("citations", "hallucination-detection", "uncertainty", "fact-check")
+
+
 def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Runtime) -> Runnable[Any, Any]:
     """From ``{"question", "chat_history", "invented"}`` to all that was found on the way and, last, the answer."""
     corpus = [Document(d.text, id=d.id, metadata={"title": d.title}) for d in documents]
@@ -65,10 +65,7 @@ def chain(documents: Sequence[conversation.Document], refusal: str, runtime: Run
         Assign(documents=_context)
         | Assign(answer=answerer(runtime) | RunnableLambda(AIMessage))
         | Assign(answer=RunnableLambda(_with_invention))
-        | Assign(answer=CitationGenerator(**with_it))
-        | Assign(answer=HallucinationDetector(**with_it))
-        | Assign(answer=UncertaintyScorer(**with_it))
-        | Assign(answer=FactChecker(**with_it))
+        | Assign(answer=AnswerCheck(checks=CHECKS, **with_it))
     )
     # Both of its exits give the state with an answer.
     gate = AnswerabilityGate(answerable=answer, otherwise=refusal, **with_it)
@@ -161,12 +158,19 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
     verdicts = answer.response_metadata.get("rag_intrinsics", {})
 
     gate = Answerability.model_validate(state["answerability"])
-    judged = {d.id: d.metadata["rag_intrinsics"]["context-relevance"] for d in state["relevant"]}
+    judged = {
+        d.id: {"label": d.metadata["context_relevance"], "score": d.metadata.get("context_relevance_score")}
+        for d in state["relevant"]
+    }
+    places = {d.id: place for place, d in enumerate(state["retrieved"])}
     irrelevant = {"label": "irrelevant", "score": None}
     ranking = [
-        RankedDocument(document_id=str(d.id), **{name: row[name] for name in ("index", "rank", "score", "wins")})
+        RankedDocument(
+            document_id=str(d.id),
+            index=places[d.id],
+            **{name: d.metadata.get(f"reranking_{name}") for name in ("rank", "score", "wins")},
+        )
         for d in state["reranked"]
-        for row in [d.metadata["rag_intrinsics"]["reranking"]]
     ]
     return Turn(
         question=question.ask,

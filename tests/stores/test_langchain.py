@@ -154,7 +154,7 @@ def test_a_score_is_read_in_the_store_s_own_sense(store: Store) -> None:
     ]
     ranked = IntrinsicsReranker().compress_documents(found, QUESTION)
     assert names(list(ranked))[0] == "mill"
-    prior = ranked[0].metadata["rag_intrinsics"]["reranking"]["prior"]
+    prior = ranked[0].metadata["reranking_prior"]
     assert prior == ("higher is better" if store.higher_is_better else "lower is better")
 
 

@@ -11,22 +11,16 @@ own chat model; left out, the embedded encoder (offline, CPU). All run natively 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from langchain_rag_intrinsics.answer_check import AnswerCheck
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
-from langchain_rag_intrinsics.audit import Audit
 from langchain_rag_intrinsics.chat_model import ChatModelRuntime
-from langchain_rag_intrinsics.citation_generator import CitationGenerator
 from langchain_rag_intrinsics.embeddings import IntrinsicsEmbeddings
-from langchain_rag_intrinsics.evaluator import Evaluator
-from langchain_rag_intrinsics.fact_check_tool import FactCheckTool
-from langchain_rag_intrinsics.fact_checker import FactChecker
-from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
 from langchain_rag_intrinsics.query_expander import QueryExpander
 from langchain_rag_intrinsics.query_rewriter import QueryRewriter
 from langchain_rag_intrinsics.relevance_filter import ContextRelevanceFilter
 from langchain_rag_intrinsics.reranker import IntrinsicsReranker
 from langchain_rag_intrinsics.retriever import IntrinsicsRetriever
 from langchain_rag_intrinsics.reviser import Reviser
-from langchain_rag_intrinsics.uncertainty_scorer import UncertaintyScorer
 
 if TYPE_CHECKING:
     from langchain_rag_intrinsics.agents import AnswerabilityMiddleware as AnswerabilityMiddleware
@@ -35,22 +29,16 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AnswerCheck",
     "AnswerabilityGate",
-    "Audit",
     "ChatModelRuntime",
-    "CitationGenerator",
     "ContextRelevanceFilter",
-    "Evaluator",
-    "FactCheckTool",
-    "FactChecker",
-    "HallucinationDetector",
     "IntrinsicsEmbeddings",
     "IntrinsicsReranker",
     "IntrinsicsRetriever",
     "QueryExpander",
     "QueryRewriter",
     "Reviser",
-    "UncertaintyScorer",
 ]
 
 # They need the extra `agents`: imported at first use, and in `__all__` where it is there, so that `import *` works.

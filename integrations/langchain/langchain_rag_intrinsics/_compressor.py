@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 
-from intrinsics_core.chains.notes import KEY, copy_containers
-from langchain_rag_intrinsics._documents import RETRIEVAL_SCORE, SCORE, retrievers_score
-from langchain_rag_intrinsics._inputs import ChainInput
+from intrinsics_core.chains.scores import marked, own_score, verdict_on
+from langchain_rag_intrinsics._documents import SCORE
 from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._verdicts import beside
+from langchain_rag_intrinsics._messages import ChainInput
 
 
 class Compressor(BaseDocumentCompressor, Intrinsic):
@@ -21,47 +20,30 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        found: Sequence[Document] = self.returning_result(False).invoke(
-            {"query": query, "documents": documents}, {"callbacks": callbacks}
-        )
+        given = {"query": query, "documents": documents}
+        found: Sequence[Document] = self.returning_result(False).invoke(given, {"callbacks": callbacks})
         return found
 
     async def acompress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> Sequence[Document]:
-        found: Sequence[Document] = await self.returning_result(False).ainvoke(
-            {"query": query, "documents": documents}, {"callbacks": callbacks}
-        )
+        given = {"query": query, "documents": documents}
+        found: Sequence[Document] = await self.returning_result(False).ainvoke(given, {"callbacks": callbacks})
         return found
 
-    def _verdicts(
-        self, given: ChainInput, rows: Sequence[Any], shared: Mapping[str, Any], *, scored: bool = True
-    ) -> list[Document]:
+    def _judged(self, given: ChainInput, rows: Sequence[Any], result: Any, **more: Any) -> list[Document]:
         """Copies of the documents that the rows name, in the rows' order, each with its score and verdict.
 
-        A row without a score leaves the one that is there. A score of the retriever's that is written over is kept.
-
         Args:
-            shared: what is said with every one of them.
-            scored: whether the rows' scores are verdicts, or, of a fallback, those that were there.
+            more: what is said with every one of them.
         """
         copies = []
         for row in rows:
             document = given.documents[row.index]
-            verdict = row.model_dump(mode="json", exclude={"document_id"}) | shared
-            if why := getattr(row, "failure", None):  # of this document's judgement alone
-                verdict["degraded"] = why
-            metadata = {
-                **copy_containers(document.metadata),
-                **(_scored(document, row.score) if scored else {}),
-                KEY: beside(document.metadata.get(KEY), {self.intrinsic: verdict}),
-            }
+            before = document.metadata.get(SCORE)
+            verdict = verdict_on(self.intrinsic, row, result, **more)
+            metadata = marked(document.metadata, verdict, before, given.question)
+            if (score := own_score(row, result, before)) is not None:
+                metadata[SCORE] = score
             copies.append(document.model_copy(update={"metadata": metadata}))
         return copies
-
-
-def _scored(document: Document, score: float | None) -> dict[str, Any]:
-    if score is None:
-        return {}
-    before = retrievers_score(document)
-    return {SCORE: score} if before is None else {SCORE: score, RETRIEVAL_SCORE: before}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Annotated, Any, ClassVar, Self
 
 from langchain_core.prompts import BasePromptTemplate
@@ -18,7 +19,7 @@ from intrinsics_core.protocol.results import Result
 from intrinsics_core.running import Lock
 from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
-from langchain_rag_intrinsics._inputs import ChainInput, kept, read
+from langchain_rag_intrinsics._messages import ChainInput, kept, read
 
 # One for all components: a lock of a component's own could not be copied or pickled with it.
 _making = Lock()
@@ -109,6 +110,16 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         _ = self.engine  # a copy shares the runtime that is there, and would make one of its own for each call
         return self.model_copy(update={"return_result": wanted})
 
+    def __getstate__(self) -> dict[Any, Any]:
+        """What is pickled: a runtime's sessions and locks are not, so it is made again where it is loaded."""
+        state = super().__getstate__()
+        held = state.get("__pydantic_private__")
+        return state if held is None else {**state, "__pydantic_private__": {**held, "_engine": None}}
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """A copy on the same runtime."""
+        return self.model_copy(update=deepcopy({n: v for n, v in self.__dict__.items() if n != "runtime"}, memo))
+
     def with_retry(self, *args: Any, **kwargs: Any) -> Runnable[Any, Any]:
         """As LangChain's, for a component that raises errors.
 
@@ -127,9 +138,12 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         self._check_that_it_raises("with_fallbacks()")
         return super().with_fallbacks(*args, **kwargs)
 
+    @property
+    def _raises(self) -> bool:
+        return (self.on_error or _by_default(TABLE[self.intrinsic].judges_answers)) == "raise"
+
     def _check_that_it_raises(self, what: str) -> None:
-        chosen = self.on_error or _by_default(TABLE[self.intrinsic].judges_answers)
-        if chosen != "raise":
+        if not self._raises:
             name = type(self).__name__
             raise InvalidInput(f"{what} acts on errors, and this {name} returns a substitute in their place",
                                intrinsic=self.intrinsic, expected=f'{name}(on_error="raise")',
@@ -177,14 +191,10 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         return None
 
     def _result(self, given: ChainInput) -> Any:
-        return self._mended(given, run(self._ask(given), self.engine, profile=self.profile))
+        return run(self._ask(given), self.engine, profile=self.profile)
 
     async def _aresult(self, given: ChainInput) -> Any:
-        return self._mended(given, await arun(self._ask(given), self.engine, profile=self.profile))
-
-    def _mended(self, given: ChainInput, result: Any) -> Any:
-        """The result, less what other verdicts on the same input rule out."""
-        return result
+        return await arun(self._ask(given), self.engine, profile=self.profile)
 
     def _output(self, value: Any, given: ChainInput, result: Result) -> Any:
         return result if self.return_result else self._tell(value, given, result)

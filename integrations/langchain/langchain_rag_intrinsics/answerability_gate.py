@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from pydantic import BeforeValidator
 
+from intrinsics_core.chains.notes import KEY, with_verdicts
 from intrinsics_core.protocol.results import Answerability
-from langchain_rag_intrinsics._inputs import ANSWER, ChainInput, kept
 from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
+from langchain_rag_intrinsics._messages import ANSWER, ChainInput, canned, kept
 from langchain_rag_intrinsics._wrapped import as_runnable
 
 
@@ -105,7 +105,7 @@ class AnswerabilityGate(Intrinsic):
             return self._answered(value, output, result)
         if not isinstance(output, AIMessage):
             return output
-        metadata = with_verdict(output.response_metadata, verdict(self.intrinsic, result))
+        metadata = with_verdicts(output.response_metadata, {self.intrinsic: result.model_dump(mode="json")})
         return output.model_copy(update={"response_metadata": metadata})
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
@@ -162,7 +162,7 @@ class AnswerabilityGate(Intrinsic):
 
     def _signature(self, chunk: Any, result: Answerability) -> Iterator[AIMessageChunk]:
         if isinstance(chunk, AIMessageChunk):
-            signed = verdict(self.intrinsic, result)
+            signed = {KEY: {self.intrinsic: result.model_dump(mode="json")}}
             yield AIMessageChunk(content="", response_metadata=signed, id=chunk.id, chunk_position="last")
 
 

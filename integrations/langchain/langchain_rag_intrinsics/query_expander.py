@@ -6,8 +6,8 @@ import logging
 from typing import Any, ClassVar
 
 from intrinsics_core.protocol.results import QueryExpansion
-from langchain_rag_intrinsics._inputs import ChainInput
 from langchain_rag_intrinsics._intrinsic import Intrinsic
+from langchain_rag_intrinsics._messages import ChainInput
 
 
 class QueryExpander(Intrinsic):

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 
 from intrinsics_core.protocol.results import ContextRelevance, Relevance
 from langchain_rag_intrinsics._compressor import Compressor
-from langchain_rag_intrinsics._inputs import ChainInput
+from langchain_rag_intrinsics._messages import ChainInput
 
 
 def _several(value: Any) -> Any:
@@ -20,15 +20,16 @@ class ContextRelevanceFilter(Compressor):
     """The documents that help to answer the question, in their own order.
 
     A document compressor and a Runnable over ``{"query" | "question" | "messages", "documents"}``. Returns copies:
-    ``metadata["relevance_score"]`` holds the score, ``metadata["context_relevance"]`` the label (flat, for templates
-    and vector stores), ``metadata["rag_intrinsics"]["context-relevance"]`` both; ids and all other metadata stay. No
-    documents in, no documents out. With ``return_result=True``, ``invoke`` returns the core's ContextRelevance.
+    ``metadata["relevance_score"]`` holds the score, ``metadata["context_relevance"]`` the label,
+    ``metadata["retrieval_score"]`` the retriever's score where one stood there (flat, for templates and vector stores);
+    ids and all other metadata stay. No documents in, no documents out. With ``return_result=True``, ``invoke`` returns
+    the core's ContextRelevance.
 
     Args:
         labels: which labels to keep, or the one.
         score_threshold: keep only documents whose probability of being of use is at least this; None for all. A
-            document without a score (its judgement failed, and ``on_error`` is ``"fallback"``) is kept, and why is in
-            its own verdict.
+            document without a score (its judgement failed, and ``on_error`` is ``"fallback"``) is kept, and
+            ``context_relevance_degraded`` says why.
 
     Example:
         >>> from langchain_core.documents import Document
@@ -45,11 +46,4 @@ class ContextRelevanceFilter(Compressor):
     score_threshold: float | None = None
 
     def _tell(self, value: Any, given: ChainInput, result: ContextRelevance) -> list[Document]:
-        kept = result.kept(self.labels, self.score_threshold)
-        # Why others failed is no matter of this document's: each row tells its own.
-        shared = result.model_dump(mode="json", exclude={"judgements", "degraded", "schema_version"})
-        copies = self._verdicts(given, kept, shared)
-        for row, copy in zip(kept, copies, strict=True):
-            if row.failure is None:
-                copy.metadata["context_relevance"] = row.label
-        return copies
+        return self._judged(given, result.kept(self.labels, self.score_threshold), result)

@@ -11,7 +11,7 @@ from pydantic import Field
 from intrinsics_core.intrinsics.reranking import OPTIONS, Mode, Reading
 from intrinsics_core.protocol.results import Ranking
 from langchain_rag_intrinsics._compressor import Compressor
-from langchain_rag_intrinsics._inputs import ChainInput
+from langchain_rag_intrinsics._messages import ChainInput
 
 
 class IntrinsicsReranker(Compressor):
@@ -19,15 +19,15 @@ class IntrinsicsReranker(Compressor):
 
     A document compressor (for any compression retriever) and a Runnable over ``{"query" | "question" | "messages",
     "documents"}``. Returns copies: ``metadata["relevance_score"]`` holds the score, ``metadata["retrieval_score"]`` the
-    retriever's where one stood there, ``metadata["reranking_rank"]`` the rank (flat, for templates and vector stores),
-    ``metadata["rag_intrinsics"]["reranking"]`` rank, wins and mode; ids and all other metadata stay. With
+    retriever's where one stood there, and flat keys the verdict (``reranking_rank``, ``reranking_score``; see
+    :mod:`intrinsics_core.chains.scores`), for templates and vector stores; ids and all other metadata stay. With
     ``return_result=True``, ``invoke`` returns the core's Ranking.
 
     Where each document has a probability (the embedded and encoder runtimes, ``mode="pointwise"``), the retriever's own
     scores take part in it, with a bound, where all documents have a finite one in ``metadata["relevance_score"]``, or
     else in ``metadata["score"]``. What an earlier reranker or filter of ours wrote does not count. Scores that only
-    rise down the list, as FAISS's and Chroma's do, are distances. ``metadata["rag_intrinsics"]["reranking"]["prior"]``
-    says how they were read.
+    rise down the list, as FAISS's and Chroma's do, are distances. ``metadata["reranking_prior"]`` says how they were
+    read.
 
     Args:
         top_n: return at most this many; None for all.
@@ -35,7 +35,7 @@ class IntrinsicsReranker(Compressor):
             relevance (the embedded and encoder runtimes, ``mode="pointwise"``), which do not depend on the other
             documents but for the retriever's scores. The scores of lists and comparisons are places in one ranking, and
             those of a fallback are whatever they were: there all documents pass, and
-            ``metadata["rag_intrinsics"]["reranking"]["warning"]`` says so.
+            ``metadata["reranking_warning"]`` says so.
         mode: how a language model ranks: ``"listwise"`` (one call up to 20 documents, 4 for 50), ``"pairwise"``
             (comparisons: 45, 55 and 64 calls for 10, 20 and 50), ``"pointwise"`` (one call a document); None for the
             profile's own, which is listwise for chat models. See :func:`intrinsics_core.reranking`.
@@ -62,17 +62,10 @@ class IntrinsicsReranker(Compressor):
     prior: Reading | None = "auto"
 
     def _tell(self, value: Any, given: ChainInput, result: Ranking) -> list[Document]:
-        shared = result.model_dump(mode="json", exclude={"ranking", "schema_version"})
-        shared |= {"mode": result.mode} if result.mode else {}
-        kept = list(result.ranking)
-        absolute = result.mode == "pointwise" and result.degraded is None
-        if self.score_threshold is not None and absolute:
+        kept, more = list(result.ranking), {}
+        if self.score_threshold is not None and result.mode == "pointwise" and result.degraded is None:
             kept = [row for row in kept if row.score is not None and row.score >= self.score_threshold]
         elif self.score_threshold is not None:
-            shared["warning"] = "score_threshold left out: " + (
-                "the ranking is degraded" if result.degraded else "these scores are places in one ranking"
-            )
-        copies = self._verdicts(given, kept[: self.top_n], shared, scored=result.mode is not None)
-        for row, copy in zip(kept, copies, strict=False):
-            copy.metadata["reranking_rank"] = row.rank
-        return copies
+            why = "the ranking is degraded" if result.degraded else "these scores are places in one ranking"
+            more = {"warning": f"score_threshold left out: {why}"}
+        return self._judged(given, kept[: self.top_n], result, **more)

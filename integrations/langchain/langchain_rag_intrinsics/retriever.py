@@ -18,9 +18,9 @@ from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.query_form import QueryForm, embedding_query, query_form
 from intrinsics_core.protocol.results import QueryRewrite
 from langchain_rag_intrinsics._compressing import Compressors, acompress, compress
-from langchain_rag_intrinsics._inputs import read
+from langchain_rag_intrinsics._documents import fuse
+from langchain_rag_intrinsics._messages import read
 from langchain_rag_intrinsics._wrapped import as_runnable
-from langchain_rag_intrinsics.fusion import fuse
 from langchain_rag_intrinsics.query_expander import QueryExpander
 from langchain_rag_intrinsics.query_rewriter import QueryRewriter
 

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from langchain_core.messages import AIMessage
-
-from intrinsics_core.chains.notes import KEY
-from intrinsics_core.protocol.results import HallucinationDetection, RevisedAnswer
-from langchain_rag_intrinsics._inputs import ChainInput
+from intrinsics_core.chains.notes import known_detection, with_verdicts, without_verdicts
+from intrinsics_core.protocol.results import RevisedAnswer
+from langchain_rag_intrinsics._citations import with_text
 from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._verdicts import ABOUT, is_canned, known_verdict, verdict, with_verdict
-from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
-
-# Verdicts with places in the old text.
-_OF_THE_OLD = ("hallucination-detection", "citations", "fact-check", "audit", "evaluate", ABOUT)
+from langchain_rag_intrinsics._messages import ChainInput, is_canned
 
 
 class Reviser(Intrinsic):
     """Mends or drops the sentences of an answer that the documents do not support, and judges it again.
 
     Takes ``{"question" | "messages", "documents", "answer"}``; returns the answer with its new text, and in
-    ``response_metadata["rag_intrinsics"]["revise"]`` what changed and what is still not supported. A verdict of a
-    :class:`HallucinationDetector` on this very text by these documents is used; verdicts on a text that is no more are
-    left out. A language model mends; the embedded runtime drops what is unfaithful. With ``return_result=True`` it
-    returns the core's RevisedAnswer. A stream waits for the whole answer: what has been shown cannot be taken back.
+    ``response_metadata["rag_intrinsics"]["revise"]`` what changed and what is still not supported. What an
+    :class:`AnswerCheck` said of this very text's sentences by these documents is used; verdicts on a text that is no
+    more are left out. A language model mends; the embedded runtime drops what is unfaithful. With
+    ``return_result=True`` it returns the core's RevisedAnswer. A stream waits for the whole answer: what has been shown
+    cannot be taken back.
 
     Args:
         mend: False only drops.
@@ -49,7 +44,9 @@ class Reviser(Intrinsic):
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
     def _settings(self, given: ChainInput) -> dict[str, Any]:
-        return super()._settings(given) | {"verdicts": None if given.answer is None else _judged(given.answer, given)}
+        answer = given.answer
+        known = answer and known_detection(answer.response_metadata, str(answer.text), given.passages)
+        return super()._settings(given) | {"verdicts": known}
 
     def _tell(self, value: Any, given: ChainInput, result: RevisedAnswer) -> Any:
         answer = given.answer
@@ -57,17 +54,6 @@ class Reviser(Intrinsic):
             return result
         metadata, content = answer.response_metadata, answer.content
         if result.changes:
-            old = metadata.get(KEY)
-            kept = {k: v for k, v in old.items() if k not in _OF_THE_OLD} if isinstance(old, Mapping) else old
-            metadata = {**metadata, KEY: kept}
-            # Blocks that are no text (thoughts, images) stay; citations in the text were of the old one.
-            others = [b for b in content if isinstance(b, dict) and b.get("type") != "text"]
-            content = [*others, {"type": "text", "text": result.answer}] if others else result.answer
-        metadata = with_verdict(metadata, verdict(self.intrinsic, result))
+            metadata, content = without_verdicts(metadata), with_text(content, result.answer)
+        metadata = with_verdicts(metadata, {self.intrinsic: result.model_dump(mode="json")})
         return answer.model_copy(update={"content": content, "response_metadata": metadata})
-
-
-def _judged(answer: AIMessage, given: ChainInput) -> HallucinationDetection | None:
-    """A detector's verdict on this answer by these documents, where there is a whole one."""
-    found = known_verdict(HallucinationDetector.intrinsic, answer, given.passages)
-    return None if not found or found.get("degraded") else HallucinationDetection(**found)

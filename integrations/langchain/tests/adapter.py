@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from langchain_core.documents import Document
@@ -10,36 +11,30 @@ from langchain_core.load import dumpd, dumps, load
 from langchain_core.messages import AIMessage, convert_to_messages
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
-    Audit,
-    CitationGenerator,
+    AnswerCheck,
     ContextRelevanceFilter,
-    Evaluator,
-    FactChecker,
-    HallucinationDetector,
     IntrinsicsReranker,
     QueryExpander,
     QueryRewriter,
     Reviser,
-    UncertaintyScorer,
 )
 
 from intrinsics_core.protocol.results import Result
 from tests.contract.suite import shown
 
+CHECKS = ("uncertainty", "hallucination-detection", "citations", "fact-check", "audit", "evaluate", "answer-relevance")
 COMPONENTS = {
     "query-rewrite": QueryRewriter,
     "query-expansion": QueryExpander,
     "context-relevance": ContextRelevanceFilter,
     "answerability": AnswerabilityGate,
     "reranking": IntrinsicsReranker,
-    "uncertainty": UncertaintyScorer,
-    "hallucination-detection": HallucinationDetector,
-    "citations": CitationGenerator,
-    "fact-check": FactChecker,
-    "audit": Audit,
-    "evaluate": Evaluator,
+    **{check: partial(AnswerCheck, checks=check) for check in CHECKS},
     "revise": Reviser,
 }
+
+
+CLASSES = [getattr(made, "func", made) for made in COMPONENTS.values()]
 
 
 class LangChainAdapter:
@@ -77,8 +72,7 @@ class LangChainAdapter:
             "context-relevance": lambda: _judged(output),
             "answerability": lambda: output["answerability"],
             "citations": lambda: _cited(output),
-            "audit": lambda: output["audit"],
-        }.get(intrinsic, lambda: output.response_metadata["rag_intrinsics"][intrinsic])()
+        }.get(intrinsic, lambda: output.response_metadata["rag_intrinsics"][intrinsic.replace("-", "_")])()
 
     def documents(self, output: Any) -> list[dict[str, Any]]:
         return [{"id": d.id, "text": d.page_content, "metadata": d.metadata} for d in output]
@@ -87,7 +81,7 @@ class LangChainAdapter:
         return dumpd(component)
 
     def load(self, dumped: Any) -> Any:
-        return load(dumped, allowed_objects=list(COMPONENTS.values()), valid_namespaces=["langchain_rag_intrinsics"])
+        return load(dumped, allowed_objects=CLASSES, valid_namespaces=["langchain_rag_intrinsics"])
 
     def renderings(self, component: Any) -> Iterable[str]:
         yield repr(component)
@@ -99,28 +93,28 @@ class LangChainAdapter:
 
 
 def _degraded(output: list[Document]) -> dict[str, Any]:
-    why = [d.metadata["rag_intrinsics"]["reranking"].get("degraded") for d in output]
-    assert len(set(why)) <= 1  # one result, one reason
-    return {"degraded": why[0]} if why and why[0] else {}
+    why = {d.metadata.get("reranking_degraded") for d in output}
+    assert len(why) <= 1  # one result, one reason
+    return {"degraded": told} if (told := next(iter(why), None)) else {}
 
 
 def _ranked(given: list[Document], output: list[Document]) -> dict[str, Any]:
     rows = []
     for d in output:
-        verdict = d.metadata["rag_intrinsics"]["reranking"]
-        assert verdict["score"] == d.metadata.get("relevance_score")
-        rows.append({"document_id": d.id, "rank": verdict["rank"], "score": verdict["score"]})
+        score = d.metadata.get("reranking_score")
+        assert score == d.metadata.get("relevance_score")
+        rows.append({"document_id": d.id, "rank": d.metadata["reranking_rank"], "score": score})
     return {"ranking": rows, **_degraded(output)}
 
 
 def _judged(output: list[Document]) -> dict[str, Any]:
     rows = []
     for d in output:
-        verdict = d.metadata["rag_intrinsics"]["context-relevance"]
-        assert verdict["score"] == d.metadata.get("relevance_score")
-        rows.append({"document_id": d.id, "label": verdict["label"], "score": verdict["score"]})
+        score = d.metadata.get("context_relevance_score")
+        assert score == d.metadata.get("relevance_score")
+        rows.append({"document_id": d.id, "label": d.metadata["context_relevance"], "score": score})
     # Each document tells its own failure; the result tells all.
-    why = {d.id: d.metadata["rag_intrinsics"]["context-relevance"].get("degraded") for d in output}
+    why = {d.id: d.metadata.get("context_relevance_degraded") for d in output}
     told = "; ".join(f"document {identity!r} kept: {each}" for identity, each in why.items() if each)
     return {"judgements": rows, **({"degraded": told} if told else {})}
 

@@ -17,6 +17,7 @@ from integrations.langchain.tests.agents import search
 from integrations.langchain.tests.models import JudgeModel
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable
+from intrinsics_core.chains.transcript import MadeCall
 from tests.contract.judge import judge
 from tests.contract.runtimes import OnLoop
 from tests.contract.scripts import no_judge
@@ -26,7 +27,8 @@ pytest.importorskip("langchain.agents", reason="the extra [agents] is not instal
 
 from langchain.agents import create_agent
 from langchain_rag_intrinsics import AnswerabilityMiddleware, GroundednessMiddleware
-from langchain_rag_intrinsics.agents._retrieved import conversation, evidence, retrieved
+from langchain_rag_intrinsics._messages import as_turns
+from langchain_rag_intrinsics.agents._middleware import documents_of
 
 
 class AgentModel(BaseChatModel):
@@ -125,7 +127,7 @@ def test_a_grounded_answer_is_annotated_in_place(asynchronous: bool) -> None:
     messages = ask(agent, QUESTION, asynchronous)
     assert [type(m) for m in messages] == [HumanMessage, AIMessage, ToolMessage, AIMessage]
     assert messages[-1].text == FAITHFUL
-    assert messages[-1].response_metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
+    assert messages[-1].response_metadata["rag_intrinsics"]["hallucination_detection"]["label"] == "faithful"
 
 
 @pytest.mark.parametrize(("mode", "text"), [("annotate", INVENTED), ("block", "Blocked.")])
@@ -136,7 +138,7 @@ def test_an_unfaithful_answer(mode: Any, text: str, asynchronous: bool) -> None:
     messages = ask(agent, QUESTION, asynchronous)
     assert len(messages) == 4
     assert messages[-1].text == text
-    verdict = messages[-1].response_metadata["rag_intrinsics"]["hallucination-detection"]
+    verdict = messages[-1].response_metadata["rag_intrinsics"]["hallucination_detection"]
     assert verdict["label"] == "unfaithful"
     assert verdict["sentences"][0]["text"] == INVENTED
 
@@ -195,29 +197,25 @@ def test_a_judges_tokens_are_not_the_agents(asynchronous: bool) -> None:
     assert any(m.text == FAITHFUL for m in streamed)
 
 
-def test_what_counts_as_retrieved() -> None:
+def test_messages_as_turns_with_their_calls() -> None:
     one, two = documents()[:2]
+    asking = [{"name": name, "args": {"q": name}, "id": name} for name in ("search", "wiki", "read", "open", "lost")]
     messages = [
-        HumanMessage("before"),
-        ToolMessage("old", tool_call_id="0", artifact=[Document("old")]),
-        AIMessage("done"),
         HumanMessage("now"),
-        AIMessage("", tool_calls=[{"name": "search", "args": {}, "id": "1"}]),
-        ToolMessage("text of one", tool_call_id="1", name="search", artifact=[one, two]),
-        ToolMessage("again", tool_call_id="2", name="search", artifact=[two]),
-        ToolMessage("plain text", tool_call_id="3", name="read"),
-        ToolMessage("boom", tool_call_id="4", name="read", status="error"),
+        AIMessage("", tool_calls=asking),
+        ToolMessage("text of one", tool_call_id="search", name="search", artifact=[one, two.model_dump()]),
+        ToolMessage("", tool_call_id="wiki", name="wiki", artifact=[]),
+        ToolMessage("no events", tool_call_id="read", name="read", artifact=[]),
+        ToolMessage("boom", tool_call_id="open", name="open", status="error"),
+        ToolMessage("its call was trimmed", tool_call_id="gone", name="old"),
     ]
-    found = retrieved(messages, None)
-    assert found is not None
-    assert [d.id for d in found] == ["cranes", "mill"]
-    named = retrieved(messages, ["search", "read"]) or []
-    assert [d.id for d in named] == ["cranes", "mill", "3"]
-    assert named[2].page_content == "plain text"
-    assert [d.page_content for d in evidence(messages, None)][2:] == ["old"]
-    assert [d.id for d in evidence(messages, ["search"])] == ["cranes", "mill"]
-    assert retrieved(messages[:4], None) is None
-    assert [m.text for m in conversation(messages)] == ["before", "done", "now"]
+    turns = as_turns(messages)
+    assert [turn.role for turn in turns] == ["user", "assistant", *["tool"] * 5]
+    found, nothing, events, failed, lost = turns[1].calls
+    assert found.documents == (one, two) and found.arguments == {"q": "search"} and found.done
+    assert (nothing.documents, events.documents) == ((), None)
+    assert (failed.done, lost.done) == (False, False)
+    assert [call.name for call in turns[-1].calls] == ["old"]
 
 
 def test_equal_texts_under_different_headings_are_two_documents() -> None:
@@ -225,26 +223,11 @@ def test_equal_texts_under_different_headings_are_two_documents() -> None:
         Document("Revenue rose.", metadata={"title": name, "year": year})
         for name, year in (("A", 1), ("B", 1), ("B", 2))
     ]
-    messages = [HumanMessage("Whose?"), ToolMessage("x", tool_call_id="1", artifact=[*reports, reports[0]])]
-    assert retrieved(messages, None) == evidence(messages, None) == reports[:2]
-    assert retrieved(messages, None, ("year",)) == evidence(messages, None, ("year",)) == reports
+    call = MadeCall("search", result="x", documents=(*reports, reports[0]))
+    assert documents_of([call], (), None) == reports[:2]
+    assert documents_of([call], (), None, ("year",)) == reports
     parts = [Document("Revenue rose.", id="a", metadata={"title": name}) for name in "AB"]
-    assert retrieved([*messages[:1], ToolMessage("x", tool_call_id="1", artifact=parts)], None) == parts[:1]
-
-
-def test_a_tool_that_returns_documents_is_not_told_to(caplog: pytest.LogCaptureFixture) -> None:
-    found_nothing = ToolMessage("No page on the ferry.", name="wiki", tool_call_id="1", artifact=[])
-    assert retrieved([HumanMessage("When is the ferry?"), found_nothing], None) is None
-    assert "let it return documents" not in caplog.text
-
-
-def test_an_empty_list_beside_words_is_no_search() -> None:
-    def turn(text: str) -> list[Any]:
-        return [HumanMessage("now"), ToolMessage(text, tool_call_id="1", name="calendar", artifact=[])]
-
-    assert retrieved(turn("no events"), None) is None
-    assert retrieved(turn(""), None) == []
-    assert retrieved(turn("no events"), ["calendar"]) == []
+    assert documents_of([MadeCall("search", result="x", documents=tuple(parts))], (), None) == parts[:1]
 
 
 @pytest.mark.parametrize("said", ['[{"id": "r0", "reason": "x", "faithfulness": "faithful"}]', "[]"])
@@ -260,7 +243,7 @@ def test_a_judge_that_leaves_sentences_out_lets_nothing_through(said: str, async
     for settings in ({"mode": "block", "on_error": "fallback"}, {"mode": "annotate", "on_error": "raise"}):
         answer = ask(agent(**settings), QUESTION, asynchronous)[-1]
         assert INVENTED in answer.text
-        assert "not judged" in answer.response_metadata["rag_intrinsics"]["hallucination-detection"]["degraded"]
+        assert "not judged" in answer.response_metadata["rag_intrinsics"]["hallucination_detection"]["degraded"]
 
 
 def test_a_mode_that_does_not_exist() -> None:

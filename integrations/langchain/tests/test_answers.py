@@ -17,21 +17,16 @@ from langchain_core.language_models import FakeListChatModel, GenericFakeChatMod
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import Runnable, RunnableGenerator, RunnableLambda, RunnablePassthrough
-from langchain_rag_intrinsics import (
-    AnswerabilityGate,
-    CitationGenerator,
-    FactChecker,
-    HallucinationDetector,
-    UncertaintyScorer,
-)
+from langchain_rag_intrinsics import AnswerabilityGate, AnswerCheck
 
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from intrinsics_core import InvalidInput
+from intrinsics_core.chains.notes import underscored
 from intrinsics_core.profiles.asking import data_of
-from intrinsics_core.protocol.results import Citations, HallucinationDetection, Uncertainty
 from tests.drawing import drawn
 from tests.scripted import Scripted
 
-ALL = [HallucinationDetector, CitationGenerator, FactChecker, UncertaintyScorer]
+ALL = ["hallucination-detection", "citations", "fact-check", "uncertainty"]
 ANSWER = f"{FAITHFUL} {INVENTED}"
 
 
@@ -45,11 +40,11 @@ def verdicts(message: AIMessage) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_the_answer_is_a_copy_with_the_verdict(kind: type) -> None:
+def test_the_answer_is_a_copy_with_the_verdict(kind: str) -> None:
     answer = AIMessage(ANSWER, id="answer-1", name="writer", response_metadata={"model_name": "m"}, usage_metadata={
         "input_tokens": 1, "output_tokens": 2, "total_tokens": 3})  # fmt: skip
     before = answer.model_copy(deep=True)
-    found = kind(runtime=judging()).invoke(given(answer))
+    found = AnswerCheck(checks=kind, runtime=judging()).invoke(given(answer))
     assert answer == before
     assert found is not answer
     assert (found.id, found.name, found.text, found.usage_metadata) == (
@@ -59,55 +54,67 @@ def test_the_answer_is_a_copy_with_the_verdict(kind: type) -> None:
         answer.usage_metadata,
     )
     assert found.response_metadata["model_name"] == "m"
-    assert set(verdicts(found)) - {"about"} == {kind.intrinsic}
+    assert set(verdicts(found)) - {"about"} == {underscored(kind)}
 
 
 def test_verdicts_are_merged_not_clobbered() -> None:
     answer: Any = AIMessage(ANSWER, response_metadata={"rag_intrinsics": {"mine": 1}})
     for kind in ALL:
-        answer = kind(runtime=judging()).invoke(given(answer))
-    assert set(verdicts(answer)) == {"mine", "about", *(kind.intrinsic for kind in ALL)}
+        answer = AnswerCheck(checks=kind, runtime=judging()).invoke(given(answer))
+    assert set(verdicts(answer)) == {"mine", "about", *map(underscored, ALL)}
 
 
 def test_what_the_verdicts_say() -> None:
-    found = verdicts(HallucinationDetector(runtime=judging()).invoke(given()))["hallucination-detection"]
+    found = verdicts(AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(given()))[
+        "hallucination_detection"
+    ]
     assert [s["label"] for s in found["sentences"]] == ["faithful", "unfaithful"]
     assert [ANSWER[s["begin"] : s["end"]] for s in found["sentences"]] == [FAITHFUL, INVENTED]
 
 
 def test_messages_may_end_with_the_answer() -> None:
     messages = [HumanMessage(QUESTION), AIMessage(ANSWER, id="a")]
-    found = HallucinationDetector(runtime=judging()).invoke({"messages": messages, "documents": documents()})
+    found = AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(
+        {"messages": messages, "documents": documents()}
+    )
     assert found.id == "a"
-    assert verdicts(found) == verdicts(HallucinationDetector(runtime=judging()).invoke(given()))
+    assert verdicts(found) == verdicts(AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(given()))
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_whole_results(kind: type) -> None:
-    component = kind(runtime=judging(), return_result=True)
+def test_whole_results(kind: str) -> None:
+    component = AnswerCheck(checks=kind, runtime=judging(), return_result=True)
     result = component.invoke(given())
-    assert result.model_dump(mode="json") == verdicts(kind(runtime=judging()).invoke(given()))[kind.intrinsic]
+    dumped = {name: found.model_dump(mode="json") for name, found in result.items()}
+    shown = verdicts(AnswerCheck(checks=kind, runtime=judging()).invoke(given()))
+    assert dumped == {underscored(kind): shown[underscored(kind)]}
     assert list(component.stream(given())) == [result]
 
 
-def test_uncertainty_before_the_answer() -> None:
-    before = {"question": QUESTION, "documents": documents()}
-    assert isinstance(UncertaintyScorer(runtime=judging()).invoke(before), Uncertainty)
-    assert isinstance(next(UncertaintyScorer(runtime=judging()).stream(before)), Uncertainty)
+def test_several_checks_are_one_answer() -> None:
+    found = AnswerCheck(checks=ALL, runtime=judging()).invoke(given())
+    assert set(verdicts(found)) == {"about", *map(underscored, ALL)}
+    for kind in ALL:
+        one = AnswerCheck(checks=kind, runtime=judging()).invoke(given())
+        assert verdicts(found)[underscored(kind)] == verdicts(one)[underscored(kind)]
 
 
 def test_fact_checker_settings_reach_the_core() -> None:
-    found = verdicts(FactChecker(runtime=judging(), top_k=1, aggregate="min").invoke(given()))["fact-check"]
+    options = {"fact-check": {"top_k": 1, "aggregate": "min"}}
+    found = verdicts(AnswerCheck(checks="fact-check", runtime=judging(), options=options).invoke(given()))["fact_check"]
     assert [source["weight"] for source in found["sources"]] == [0.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_the_result_of_a_canned_answer_judges_nothing(kind: type) -> None:
+def test_the_result_of_a_canned_answer_judges_nothing(kind: str) -> None:
     runtime = judging()
     gate = AnswerabilityGate(runtime=judging(), otherwise="I do not know.")
     refused = gate.invoke({"question": "Which umbrellas does the bakery sell?", "documents": documents()})
-    assert kind(runtime=runtime, return_result=True).invoke(refused).reason == "nothing said"
-    assert kind(runtime=runtime).invoke(refused) == refused["answer"]
+    assert (
+        AnswerCheck(checks=kind, runtime=runtime, return_result=True).invoke(refused)[underscored(kind)].reason
+        == "nothing said"
+    )
+    assert AnswerCheck(checks=kind, runtime=runtime).invoke(refused) == refused["answer"]
     assert runtime.requests == []
 
 
@@ -115,7 +122,7 @@ def test_the_result_of_a_canned_answer_judges_nothing(kind: type) -> None:
 
 
 def test_a_citation_is_langchains_own() -> None:
-    found = CitationGenerator(runtime=judging()).invoke(given())
+    found = AnswerCheck(checks="citations", runtime=judging()).invoke(given())
     (block,) = found.content_blocks
     (citation,) = block["annotations"]
     assert citation == {
@@ -144,7 +151,7 @@ def test_offsets_are_in_their_own_block() -> None:
         INVENTED,
     ]
     answer = AIMessage(blocks)
-    found = CitationGenerator(runtime=judging()).invoke(given(answer))
+    found = AnswerCheck(checks="citations", runtime=judging()).invoke(given(answer))
     first, reasoning, second, third = found.content
     assert [c["cited_text"] for c in first["annotations"]] == ["before", FAITHFUL]
     cited = first["annotations"][1]
@@ -157,7 +164,7 @@ def test_offsets_are_in_their_own_block() -> None:
 
 
 def test_nothing_cited_leaves_the_content() -> None:
-    found = CitationGenerator(runtime=judging()).invoke(given(INVENTED))
+    found = AnswerCheck(checks="citations", runtime=judging()).invoke(given(INVENTED))
     assert found.content == INVENTED
     assert verdicts(found)["citations"] == {"citations": [], "schema_version": 1}
     assert "output_version" not in found.response_metadata
@@ -165,7 +172,7 @@ def test_nothing_cited_leaves_the_content() -> None:
 
 def test_documents_without_ids_have_their_position() -> None:
     passages = [d.page_content for d in documents()]
-    found = CitationGenerator(runtime=judging()).invoke(given() | {"documents": passages})
+    found = AnswerCheck(checks="citations", runtime=judging()).invoke(given() | {"documents": passages})
     assert found.content_blocks[0]["annotations"][0]["extras"]["document_id"] == "1"
 
 
@@ -190,8 +197,8 @@ def answering(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
 
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_the_sum_of_the_stream_is_the_answer(kind: type, asynchronous: bool) -> None:
-    component = kind(runtime=judging())
+def test_the_sum_of_the_stream_is_the_answer(kind: str, asynchronous: bool) -> None:
+    component = AnswerCheck(checks=kind, runtime=judging())
     chain = answering(GenericFakeChatModel(messages=iter([ANSWER] * 2))).assign(answer=component).pick("answer")
     asked = {"question": QUESTION, "documents": documents()}
 
@@ -203,14 +210,14 @@ def test_the_sum_of_the_stream_is_the_answer(kind: type, asynchronous: bool) -> 
     assert [chunk.chunk_position for chunk in chunks] == [None] * (len(chunks) - 1) + ["last"]
     total = summed(chunks)
     same(total, component.invoke(given()))
-    if kind is CitationGenerator:
+    if kind == "citations":
         (block,) = total.content_blocks
         assert block["text"] == ANSWER  # the annotations are on the answer's own text block
         assert total.response_metadata["output_version"] == "v1"
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_the_first_chunk_leaves_before_the_last_arrives(kind: type) -> None:
+def test_the_first_chunk_leaves_before_the_last_arrives(kind: str) -> None:
     left = threading.Event()
 
     def write(_: Iterator[Any]) -> Iterator[AIMessageChunk]:
@@ -218,16 +225,16 @@ def test_the_first_chunk_leaves_before_the_last_arrives(kind: type) -> None:
         assert left.wait(5), "the first chunk was held back"
         yield AIMessageChunk(content=f" {INVENTED}")
 
-    chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | kind(runtime=judging())
+    chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | AnswerCheck(checks=kind, runtime=judging())
     chunks = []
     for chunk in chain.stream({"question": QUESTION, "documents": documents()}):
         chunks.append(chunk)
         left.set()
-    same(summed(chunks), kind(runtime=judging()).invoke(given()))
+    same(summed(chunks), AnswerCheck(checks=kind, runtime=judging()).invoke(given()))
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_the_first_chunk_leaves_before_the_last_arrives_async(kind: type) -> None:
+def test_the_first_chunk_leaves_before_the_last_arrives_async(kind: str) -> None:
     async def main() -> list[Any]:
         left = asyncio.Event()
 
@@ -236,22 +243,24 @@ def test_the_first_chunk_leaves_before_the_last_arrives_async(kind: type) -> Non
             await asyncio.wait_for(left.wait(), 5)
             yield AIMessageChunk(content=f" {INVENTED}")
 
-        chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | kind(runtime=judging())
+        chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | AnswerCheck(
+            checks=kind, runtime=judging()
+        )
         chunks = []
         async for chunk in chain.astream({"question": QUESTION, "documents": documents()}):
             chunks.append(chunk)
             left.set()
         return chunks
 
-    same(summed(asyncio.run(main())), kind(runtime=judging()).invoke(given()))
+    same(summed(asyncio.run(main())), AnswerCheck(checks=kind, runtime=judging()).invoke(given()))
 
 
 def test_all_of_them_in_one_stream() -> None:
     chain: Any = answering(FakeListChatModel(responses=[ANSWER]))
     for kind in ALL:
-        chain = chain.assign(answer=kind(runtime=judging()))
+        chain = chain.assign(answer=AnswerCheck(checks=kind, runtime=judging()))
     total = summed(list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
-    assert set(verdicts(total)) == {"about", *(kind.intrinsic for kind in ALL)}
+    assert set(verdicts(total)) == {"about", *map(underscored, ALL)}
     (block,) = total.content_blocks
     assert (block["text"], len(block["annotations"])) == (ANSWER, 1)
 
@@ -259,7 +268,7 @@ def test_all_of_them_in_one_stream() -> None:
 def test_text_still_streams_through_a_parser() -> None:
     chain = (
         answering(GenericFakeChatModel(messages=iter([ANSWER])))
-        | CitationGenerator(runtime=judging())
+        | AnswerCheck(checks="citations", runtime=judging())
         | StrOutputParser()
     )
     pieces = list(chain.stream({"question": QUESTION, "documents": documents()}))
@@ -269,15 +278,15 @@ def test_text_still_streams_through_a_parser() -> None:
 
 @pytest.mark.parametrize("answer", [ANSWER, AIMessage(ANSWER, id="a")])
 @pytest.mark.parametrize("kind", ALL)
-def test_streaming_a_finished_answer(kind: type, answer: Any) -> None:
-    chunks = list(kind(runtime=judging()).stream(given(answer)))
-    same(summed(chunks), kind(runtime=judging()).invoke(given(answer)))
+def test_streaming_a_finished_answer(kind: str, answer: Any) -> None:
+    chunks = list(AnswerCheck(checks=kind, runtime=judging()).stream(given(answer)))
+    same(summed(chunks), AnswerCheck(checks=kind, runtime=judging()).invoke(given(answer)))
     chunks = list(
-        kind(runtime=judging()).stream(
+        AnswerCheck(checks=kind, runtime=judging()).stream(
             {"messages": [HumanMessage(QUESTION), AIMessage(ANSWER)], "documents": documents()}
         )
     )
-    same(summed(chunks), kind(runtime=judging()).invoke(given(answer)))
+    same(summed(chunks), AnswerCheck(checks=kind, runtime=judging()).invoke(given(answer)))
 
 
 def test_streaming_content_blocks_keep_their_index() -> None:
@@ -286,7 +295,9 @@ def test_streaming_content_blocks_keep_their_index() -> None:
         for word in FAITHFUL.split(" "):
             yield AIMessageChunk(content=[{"type": "text", "text": f"{word} ", "index": 1}])
 
-    chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | CitationGenerator(runtime=judging())
+    chain = RunnablePassthrough.assign(answer=RunnableGenerator(write)) | AnswerCheck(
+        checks="citations", runtime=judging()
+    )
     total = summed(list(chain.stream({"question": QUESTION, "documents": documents()})))
     reasoning, text = total.content
     assert reasoning["reasoning"] == "hm"
@@ -309,7 +320,7 @@ def cite_all(request: Any) -> Any:
 @settings(max_examples=drawn(150))
 def test_annotations_join_to_the_sentences_they_cite(pieces: list[str]) -> None:
     text = "".join(pieces)
-    component = CitationGenerator(runtime=Scripted(cite_all))
+    component = AnswerCheck(checks="citations", runtime=Scripted(cite_all))
     asked = {"question": QUESTION, "documents": documents()}
     whole = component.invoke(asked | {"answer": text})
     rows = verdicts(whole)["citations"]["citations"]
@@ -332,22 +343,41 @@ def test_annotations_join_to_the_sentences_they_cite(pieces: list[str]) -> None:
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_events_of_a_stream(kind: type) -> None:
+def test_events_of_a_stream(kind: str) -> None:
     async def main() -> list[str]:
-        chain = answering(GenericFakeChatModel(messages=iter([ANSWER]))) | kind(runtime=judging())
+        chain = answering(GenericFakeChatModel(messages=iter([ANSWER]))) | AnswerCheck(checks=kind, runtime=judging())
         asked = {"question": QUESTION, "documents": documents()}
         return [f"{e['name']}:{e['event']}" async for e in chain.astream_events(asked, version="v2")]
 
     events = asyncio.run(main())
     first, last = (
-        events.index(f"{kind.__name__}:on_chain_stream"),
+        events.index("AnswerCheck:on_chain_stream"),
         events.index("GenericFakeChatModel:on_chat_model_end"),
     )
     assert first < last  # it passed on what the model had not finished
 
 
-def test_results_are_typed() -> None:
-    assert isinstance(CitationGenerator(runtime=judging(), return_result=True).invoke(given()), Citations)
-    assert isinstance(
-        HallucinationDetector(runtime=judging(), return_result=True).invoke(given()), HallucinationDetection
-    )
+# --- blocking -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("checks", ["audit", "hallucination-detection", ("fact-check", "hallucination-detection")])
+def test_a_blocked_answer_is_not_shown(checks: Any) -> None:
+    check = AnswerCheck(checks=checks, mode="block", text="No.", runtime=judging())
+    blocked = check.invoke(given(AIMessage(ANSWER, id="a", additional_kwargs={"parsed": INVENTED})))
+    assert (blocked.text, blocked.id, blocked.additional_kwargs) == ("No.", "a", {})
+    assert AnswerCheck(runtime=judging()).invoke(given(blocked)) == blocked  # it claims nothing
+    assert check.invoke(given(FAITHFUL)).text == FAITHFUL
+    writer = answering(GenericFakeChatModel(messages=iter([ANSWER, FAITHFUL])))
+    for shown in ("No.", FAITHFUL):
+        chunks = list((writer | check).stream({"question": QUESTION, "documents": documents()}))
+        assert "".join(chunk.text for chunk in chunks) == shown
+    with pytest.raises(InvalidInput, match="verdict on each sentence"):
+        AnswerCheck(checks="uncertainty", mode="block")
+
+
+def test_an_answer_without_documents() -> None:
+    asked = {"question": QUESTION, "documents": [" "], "answer": INVENTED}
+    for unretrieved, text in [("annotate", INVENTED), ("pass", INVENTED), ("block", "No.")]:
+        found = AnswerCheck(unretrieved=unretrieved, text="No.").invoke(asked)
+        assert found.text == text
+        assert ("rag_intrinsics" in found.response_metadata) == (unretrieved != "pass")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import operator
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -11,14 +13,7 @@ from langchain_core.language_models import FakeListChatModel, GenericFakeChatMod
 from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage
 from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from langchain_rag_intrinsics import (
-    AnswerabilityGate,
-    Audit,
-    CitationGenerator,
-    Evaluator,
-    HallucinationDetector,
-    Reviser,
-)
+from langchain_rag_intrinsics import AnswerabilityGate, AnswerCheck, Reviser
 
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core import InvalidInput, RuntimeUnavailable
@@ -39,24 +34,39 @@ def verdicts(message: AIMessage) -> dict[str, Any]:
     return found
 
 
+def audit_of(message: AIMessage) -> dict[str, Any]:
+    found: dict[str, Any] = verdicts(message)["audit"]
+    return found
+
+
+def summed(chunks: list[Any]) -> Any:
+    return reduce(operator.add, chunks)
+
+
+def sentences_in(chunk: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = chunk.response_metadata.get("rag_intrinsics", {}).get("sentences", [])
+    return found
+
+
 @pytest.mark.parametrize("key", ["answer", "response", "generation", "result"])
-def test_an_audit_is_the_input_and_everything_about_the_answer(key: str) -> None:
+def test_an_audit_is_everything_about_the_answer(key: str) -> None:
     before = {**ASKED, key: AIMessage(ANSWER, id="a")}
-    found = Audit(runtime=judging()).invoke(before)
-    assert {name: found[name] for name in ASKED} == ASKED
-    assert [s["label"] for s in found["audit"]["sentences"]] == ["faithful", "unfaithful"]
-    assert found["audit"]["answerability"]["label"] == "answerable"
-    assert (found["answer"].id, found["answer"].text) == ("a", ANSWER)
-    assert verdicts(found["answer"])["audit"] == found["audit"]
-    (annotation,) = found["answer"].content_blocks[0]["annotations"]
+    found = AnswerCheck(runtime=judging()).invoke(before)
+    assert [s["label"] for s in audit_of(found)["sentences"]] == ["faithful", "unfaithful"]
+    assert audit_of(found)["answerability"]["label"] == "answerable"
+    assert (found.id, found.text) == ("a", ANSWER)
+    (annotation,) = found.content_blocks[0]["annotations"]
     assert ANSWER[annotation["start_index"] : annotation["end_index"]] == FAITHFUL
-    assert asyncio.run(Audit(runtime=judging()).ainvoke(before)) == found
-    assert isinstance(Audit(runtime=judging(), return_result=True).invoke(before), core.Audit)
+    assert asyncio.run(AnswerCheck(runtime=judging()).ainvoke(before)) == found
+    whole = AnswerCheck(runtime=judging(), return_result=True).invoke(before)
+    assert isinstance(whole["audit"], core.Audit)
+    kept = RunnablePassthrough.assign(answer=AnswerCheck(runtime=judging())).invoke(before)
+    assert kept == {**before, "answer": found}
 
 
 def test_a_language_model_is_asked_once() -> None:
     runtime = judging()
-    Audit(runtime=runtime).invoke(given())
+    AnswerCheck(runtime=runtime).invoke(given())
     assert len(runtime.requests) == 1
 
 
@@ -64,61 +74,57 @@ def test_a_language_model_is_asked_once() -> None:
 @pytest.mark.parametrize("live", [False, True])
 def test_an_audit_of_a_stream(asynchronous: bool, live: bool) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([ANSWER]))
-    chain = RunnablePassthrough.assign(answer=writer) | Audit(runtime=judging(), live=live)
+    chain = RunnablePassthrough.assign(answer=writer) | AnswerCheck(runtime=judging(), live=live)
 
     async def collect() -> list[Any]:
         return [piece async for piece in chain.astream(ASKED)]
 
-    pieces = asyncio.run(collect()) if asynchronous else list(chain.stream(ASKED))
-    total = pieces[0]
-    for piece in pieces[1:]:
-        total = total + piece
-    whole = Audit(runtime=judging()).invoke(given())
-    assert total["audit"] == whole["audit"]
-    assert total["answer"].text == ANSWER and total["more"] == 1
-    assert total["answer"].content_blocks[0]["annotations"] == whole["answer"].content_blocks[0]["annotations"]
-    early = [i for i, piece in enumerate(pieces) if "sentences" in piece]
+    chunks = asyncio.run(collect()) if asynchronous else list(chain.stream(ASKED))
+    total, whole = summed(chunks), AnswerCheck(runtime=judging()).invoke(given())
+    assert audit_of(total) == audit_of(whole)
+    assert total.text == ANSWER
+    assert total.content_blocks[0]["annotations"] == whole.content_blocks[0]["annotations"]
+    early = [i for i, chunk in enumerate(chunks) if sentences_in(chunk)]
     assert bool(early) is live
     if live:  # the first sentence was judged before the second was written
-        assert pieces[early[0]]["sentences"][0]["text"] == FAITHFUL
-        assert any("umbrellas" in p["answer"].text for p in pieces[early[0] :] if "answer" in p)
+        assert sentences_in(chunks[early[0]])[0]["text"] == FAITHFUL
+        assert any("umbrellas" in chunk.text for chunk in chunks[early[0] :])
 
 
 def test_an_audit_of_nothing_and_of_a_canned_answer() -> None:
-    empty = Audit().invoke({"question": QUESTION, "documents": [], "answer": FAITHFUL})
-    assert empty["audit"]["label"] == "NA" and empty["audit"]["reason"] == "nothing retrieved"
+    empty = AnswerCheck().invoke({"question": QUESTION, "documents": [], "answer": FAITHFUL})
+    assert audit_of(empty)["label"] == "NA" and audit_of(empty)["reason"] == "nothing retrieved"
     runtime = judging()
-    chain = AnswerabilityGate(runtime=judging(), otherwise="I do not know.") | Audit(runtime=runtime)
-    refused = chain.invoke({"question": "Which umbrellas?", "documents": documents()})
-    assert refused["answer"].text == "I do not know." and "audit" not in verdicts(refused["answer"])
-    assert refused["audit"]["label"] == "NA" and runtime.requests == []
+    gate = AnswerabilityGate(runtime=judging(), otherwise="I do not know.")
+    asked = {"question": "Which umbrellas?", "documents": documents()}
+    refused = (gate | AnswerCheck(runtime=runtime)).invoke(asked)
+    assert refused.text == "I do not know." and "audit" not in verdicts(refused)
+    whole = (gate | AnswerCheck(runtime=runtime, return_result=True)).invoke(asked)
+    assert whole["audit"].label == "NA" and runtime.requests == []
 
 
 def test_an_audit_that_fails_does_not_cost_the_answer() -> None:
     down = no_judge()
-    found = Audit(runtime=down).invoke(given())
-    assert found["answer"].text == ANSWER and "refused" in found["audit"]["degraded"]
+    found = AnswerCheck(runtime=down).invoke(given())
+    assert found.text == ANSWER and "refused" in audit_of(found)["degraded"]
     with pytest.raises(RuntimeUnavailable):
-        Audit(runtime=down, on_error="raise").invoke(given())
+        AnswerCheck(runtime=down, on_error="raise").invoke(given())
 
 
 def test_what_is_cited_already_is_not_cited_twice() -> None:
-    cited = CitationGenerator(runtime=judging()).invoke(given())
-    audited = Audit(runtime=judging()).invoke(given(cited))["answer"]
+    cited = AnswerCheck(checks="citations", runtime=judging()).invoke(given())
+    audited = AnswerCheck(runtime=judging()).invoke(given(cited))
     assert audited.content_blocks == cited.content_blocks
-    chain = RunnableLambda(lambda x: {**x, "answer": cited}) | Audit(runtime=judging())
-    streamed = [piece["answer"] for piece in chain.stream(ASKED) if "answer" in piece]
-    total = streamed[0]
-    for chunk in streamed[1:]:
-        total = total + chunk
+    chain = RunnableLambda(lambda x: {**x, "answer": cited}) | AnswerCheck(runtime=judging())
+    total = summed(list(chain.stream(ASKED)))
     assert len(total.content_blocks[0]["annotations"]) == 1
 
 
 def test_an_answer_that_is_no_ai_message_is_judged_too() -> None:
     messages = [HumanMessage(QUESTION), ChatMessage(FAITHFUL, role="assistant")]
     asked = {"messages": messages, "documents": documents()}
-    assert Audit(runtime=judging()).invoke(asked)["audit"]["label"] == "faithful"
-    assert isinstance(HallucinationDetector(runtime=judging()).invoke(asked), core.HallucinationDetection)
+    found = AnswerCheck(runtime=judging()).invoke(asked)
+    assert found.text == FAITHFUL and audit_of(found)["label"] == "faithful"
     assert isinstance(Reviser(runtime=judging()).invoke(asked), core.RevisedAnswer)
 
 
@@ -127,11 +133,10 @@ def test_an_answer_that_is_no_ai_message_is_judged_too() -> None:
 
 @pytest.mark.parametrize("style", ["text", "markdown", "json"])
 @pytest.mark.parametrize("mode", ["postfix", "postfix-snippet", "inline", "inline-snippet"])
-@pytest.mark.parametrize("kind", [CitationGenerator, Audit])
-def test_citations_are_written_and_read_back(kind: Any, mode: Any, style: Any) -> None:
-    component = kind(runtime=judging(), citations=mode, style=style)
-    found = component.invoke(given(AIMessage(ANSWER, id="a")))
-    message = found["answer"] if kind is Audit else found
+@pytest.mark.parametrize("checks", ["citations", "audit"])
+def test_citations_are_written_and_read_back(checks: str, mode: Any, style: Any) -> None:
+    component = AnswerCheck(checks=checks, runtime=judging(), citations=mode, style=style)
+    message = component.invoke(given(AIMessage(ANSWER, id="a")))
     shown = parse(message.text)
     assert (shown.mode, shown.response, message.id) == (mode, ANSWER, "a")
     assert [r.context_id for r in shown.references] == ["mill"]
@@ -139,27 +144,27 @@ def test_citations_are_written_and_read_back(kind: Any, mode: Any, style: Any) -
     if mode == "inline-snippet":
         (citation,) = restored(shown, passages).citations
         assert citation.response_text == FAITHFUL
-    pieces = list(component.stream(given()))
-    streamed = [p["answer"] for p in pieces if "answer" in p] if kind is Audit else pieces
-    assert "".join(p.text for p in streamed) == message.text
+    assert "".join(chunk.text for chunk in component.stream(given())) == message.text
 
 
 def test_an_unknown_mode_is_refused() -> None:
     with pytest.raises(ValueError, match="postfix"):
-        CitationGenerator(citations="footnotes")
+        AnswerCheck(checks="citations", citations="footnotes")
 
 
 # --- evaluator --------------------------------------------------------------------------------------------------------
 
 
 def test_an_evaluation_and_what_the_embedded_runtime_cannot_rate() -> None:
-    rated = verdicts(Evaluator().invoke(given()))["evaluate"]["metrics"]
+    rated = verdicts(AnswerCheck(checks="evaluate").invoke(given()))["evaluate"]["metrics"]
     by_name = {m["name"]: m for m in rated}
     assert by_name["faithfulness"]["rating"] == "no" and by_name["faithfulness"]["statements"]
     assert by_name["coherence"]["rating"] is None and by_name["coherence"]["reason"]
     with pytest.raises(InvalidInput, match="metrics is unknown"):
-        Evaluator(metrics=["beauty"])
-    judged = verdicts(Evaluator(runtime=judging(), metrics="coherence").invoke(given()))["evaluate"]["metrics"]
+        AnswerCheck(checks="evaluate", options={"evaluate": {"metrics": ["beauty"]}})
+    options = {"evaluate": {"metrics": "coherence"}}
+    told = AnswerCheck(checks="evaluate", runtime=judging(), options=options).invoke(given())
+    judged = verdicts(told)["evaluate"]["metrics"]
     assert [m["name"] for m in judged] == ["coherence"] and judged[0]["rating"] in ("yes", "no")
 
 
@@ -176,7 +181,9 @@ def test_an_evaluator_of_langsmith() -> None:
     outputs = {"answer": FAITHFUL, "documents": documents()}
     run = Run(id=uuid.uuid4(), name="app", start_time=now, run_type="chain", inputs={"question": QUESTION},
               outputs=outputs, trace_id=uuid.uuid4())  # fmt: skip
-    found = DynamicRunEvaluator(Evaluator(runtime=judging()).for_langsmith()).evaluate_run(run, example)
+    found = DynamicRunEvaluator(AnswerCheck(checks="evaluate", runtime=judging()).for_langsmith()).evaluate_run(
+        run, example
+    )
     rows = {r.key: r for r in found["results"]}
     assert set(rows) == {"faithfulness", "instruction-following", "coherence", "completeness"}
     assert rows["faithfulness"].score is not None and 0 <= rows["faithfulness"].score <= 1
@@ -187,7 +194,7 @@ def test_an_evaluator_of_langsmith() -> None:
 
 def test_what_the_documents_do_not_say_is_dropped_and_told() -> None:
     message = AIMessage(ANSWER, id="a", response_metadata={"model_name": "m"})
-    judged = HallucinationDetector().invoke(given(message))
+    judged = AnswerCheck(checks="hallucination-detection").invoke(given(message))
     found = Reviser().invoke(given(judged))
     assert (found.text, found.id, found.response_metadata["model_name"]) == (FAITHFUL, "a", "m")
     assert set(verdicts(found)) == {"revise"}  # the detector's verdict was of another text
@@ -197,17 +204,17 @@ def test_what_the_documents_do_not_say_is_dropped_and_told() -> None:
 
 
 def test_a_detectors_verdict_is_used_and_a_good_answer_stays() -> None:
-    judged = HallucinationDetector(runtime=judging()).invoke(given(FAITHFUL))
+    judged = AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(given(FAITHFUL))
     runtime = judging()
     found = Reviser(runtime=runtime).invoke(given(judged))
     assert found.text == FAITHFUL and runtime.requests == []
-    assert set(verdicts(found)) == {"about", "hallucination-detection", "revise"}
+    assert set(verdicts(found)) == {"about", "hallucination_detection", "revise"}
     (piece,) = Reviser().stream(given())
     assert piece.text == FAITHFUL
 
 
 def test_a_verdict_on_another_text_or_by_other_documents_is_not_used() -> None:
-    judged = HallucinationDetector().invoke(given(ANSWER))
+    judged = AnswerCheck(checks="hallucination-detection").invoke(given(ANSWER))
     more = [*documents(), Document(INVENTED)]
     assert Reviser().invoke({**given(judged), "documents": more}).text == ANSWER
     for text in (FAITHFUL, f"{ANSWER} {INVENTED}", f"Yes. {FAITHFUL}"):
@@ -216,7 +223,7 @@ def test_a_verdict_on_another_text_or_by_other_documents_is_not_used() -> None:
             found = Reviser(on_error=on_error).invoke(given(changed))
             assert FAITHFUL in found.text and INVENTED not in found.text
     runtime, turned = judging(), list(reversed(documents()))
-    judged = HallucinationDetector(runtime=judging()).invoke(given(FAITHFUL))
+    judged = AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(given(FAITHFUL))
     assert Reviser(runtime=runtime).invoke({**given(judged), "documents": turned}).text == FAITHFUL
     assert runtime.requests == []  # the order says nothing else
 
@@ -235,26 +242,24 @@ def test_a_language_model_mends() -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_streaming_answer_can_be_held_back_until_it_is_judged(asynchronous: bool) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([f"{ANSWER} {FAITHFUL}"]))
-    chain = RunnablePassthrough.assign(answer=writer) | Audit(runtime=judging(), live=True, hold=True)
+    chain = RunnablePassthrough.assign(answer=writer) | AnswerCheck(runtime=judging(), live=True, hold=True)
 
     async def collect() -> list[Any]:
         return [piece async for piece in chain.astream(ASKED)]
 
-    pieces = asyncio.run(collect()) if asynchronous else list(chain.stream(ASKED))
+    chunks = asyncio.run(collect()) if asynchronous else list(chain.stream(ASKED))
     seen, labels = "", []
-    for piece in pieces:
-        labels += [sentence["label"] for sentence in piece.get("sentences", ())]
+    for chunk in chunks:
+        labels += [sentence["label"] for sentence in sentences_in(chunk)]
         if labels == ["faithful"]:
             assert "umbrellas" not in seen  # a reader that stops at the next label has not shown it
-        seen += piece["answer"].text if "answer" in piece else ""
+        seen += chunk.text
     assert labels == ["faithful", "unfaithful", "faithful"] and seen == f"{ANSWER} {FAITHFUL}"
-    assert [list(p) for p in pieces if set(p) & {"sentences", "answer"}][:4] == [
-        ["sentences"], ["answer"], ["sentences"], ["answer"],
+    assert [bool(sentences_in(chunk)) for chunk in chunks if sentences_in(chunk) or chunk.text][:4] == [
+        True, False, True, False,
     ]  # fmt: skip
-    total = pieces[0]
-    for piece in pieces[1:]:
-        total = total + piece
-    assert total["answer"].text == seen and total["audit"]["label"] == "unfaithful"
+    total = summed(chunks)
+    assert total.text == seen and audit_of(total)["label"] == "unfaithful"
 
 
 def test_what_is_held_back_is_not_lost() -> None:
@@ -262,17 +267,13 @@ def test_what_is_held_back_is_not_lost() -> None:
               {"answer": AIMessageChunk(content=f"{FAITHFUL} It", id="a")},
               {"answer": AIMessageChunk(content=" is red", usage_metadata={"input_tokens": 1, "output_tokens": 2,
                                                                            "total_tokens": 3}, id="a")}]  # fmt: skip
-    pieces = list(Audit(runtime=judging(), live=True, hold=True).transform(iter(chunks)))
-    answer = [piece["answer"] for piece in pieces if "answer" in piece]
-    total = answer[0]
-    for chunk in answer[1:]:
-        total = total + chunk
+    total = summed(list(AnswerCheck(runtime=judging(), live=True, hold=True).transform(iter(chunks))))
     assert (total.text, total.id, total.usage_metadata["total_tokens"]) == (f"{FAITHFUL} It is red", "a", 3)
-    canned = AnswerabilityGate(runtime=judging(), otherwise="I do not know.") | Audit(live=True, hold=True)
+    canned = AnswerabilityGate(runtime=judging(), otherwise="I do not know.") | AnswerCheck(live=True, hold=True)
     refused = list(canned.stream({"question": "Which umbrellas?", "documents": documents()}))
-    assert "".join(piece["answer"].text for piece in refused if "answer" in piece) == "I do not know."
+    assert "".join(chunk.text for chunk in refused) == "I do not know."
     with pytest.raises(InvalidInput, match="hold=True requires live=True"):
-        Audit(hold=True)
+        AnswerCheck(hold=True)
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -280,14 +281,14 @@ def test_what_is_held_back_is_not_lost() -> None:
 def test_a_parser_that_gives_an_object_as_it_grows_streams(live: bool, asynchronous: bool) -> None:
     model = FakeListChatModel(responses=[f'{{"builder": "{FAITHFUL}", "shop": "{INVENTED}"}}'])
     answer = RunnableLambda(lambda given: given["question"]) | model | JsonOutputParser()
-    chain = RunnablePassthrough.assign(answer=answer) | Audit(runtime=judging(), live=live, hold=live)
+    chain = RunnablePassthrough.assign(answer=answer) | AnswerCheck(runtime=judging(), live=live, hold=live)
 
     async def collected() -> list[Any]:
         return [piece async for piece in chain.astream(ASKED)]
 
-    pieces = asyncio.run(collected()) if asynchronous else list(chain.stream(ASKED))
-    assert [s["label"] for s in pieces[-1]["audit"]["sentences"]] == ["faithful", "unfaithful"]
-    assert [s["text"] for piece in pieces for s in piece.get("sentences", ())] == [FAITHFUL, INVENTED] * live
-    whole = [piece["answer"] for piece in pieces if "answer" in piece]
-    assert "".join(chunk.text for chunk in whole) == f"{FAITHFUL}\n{INVENTED}"
-    assert whole[0].additional_kwargs["parsed"] == {"builder": FAITHFUL, "shop": INVENTED}
+    chunks = asyncio.run(collected()) if asynchronous else list(chain.stream(ASKED))
+    total = summed(chunks)
+    assert [s["label"] for s in audit_of(total)["sentences"]] == ["faithful", "unfaithful"]
+    assert [s["text"] for chunk in chunks for s in sentences_in(chunk)] == [FAITHFUL, INVENTED] * live
+    assert total.text == f"{FAITHFUL}\n{INVENTED}"
+    assert total.additional_kwargs["parsed"] == {"builder": FAITHFUL, "shop": INVENTED}

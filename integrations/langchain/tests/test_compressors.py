@@ -45,7 +45,7 @@ def test_compressing_traces_inside_what_calls_it(kind: type, asynchronous: bool)
 def test_reranker_limits() -> None:
     given = {"query": QUESTION, "documents": documents()}
     ranked = IntrinsicsReranker(runtime=judging()).invoke(given)
-    assert [d.metadata["rag_intrinsics"]["reranking"]["rank"] for d in ranked] == [1, 2, 3]
+    assert [d.metadata["reranking_rank"] for d in ranked] == [1, 2, 3]
     assert [d.metadata["relevance_score"] for d in ranked] == [1.0, 0.5, 0.0]
     assert IntrinsicsReranker(runtime=judging(), top_n=2).invoke(given) == ranked[:2]
     assert IntrinsicsReranker(runtime=judging(), top_n=0).invoke(given) == []
@@ -69,7 +69,7 @@ def test_filter_limits() -> None:
     every = ("relevant", "partially relevant", "irrelevant")
     kept = ContextRelevanceFilter(runtime=judging(), labels=every).invoke(given)
     assert [d.id for d in kept] == ["cranes", "mill", "fog"]
-    labels = {d.id: d.metadata["rag_intrinsics"]["context-relevance"]["label"] for d in kept}
+    labels = {d.id: d.metadata["context_relevance"] for d in kept}
     assert labels == {"cranes": "irrelevant", "mill": "relevant", "fog": "irrelevant"}
     strict = ContextRelevanceFilter(
         runtime=judging(), labels=every, score_threshold=kept[1].metadata["relevance_score"]
@@ -80,7 +80,7 @@ def test_filter_limits() -> None:
 def test_verdicts_add_up() -> None:
     both = IntrinsicsReranker(runtime=judging()) | RunnableLambda(lambda found: {"query": QUESTION, "documents": found})
     found = (both | ContextRelevanceFilter(runtime=judging())).invoke({"query": QUESTION, "documents": documents()})
-    assert set(found[0].metadata["rag_intrinsics"]) == {"reranking", "context-relevance"}
+    assert {"reranking_rank", "context_relevance", "relevance_score"} <= set(found[0].metadata)
     assert found[0].metadata["page"] == 7
 
 
@@ -94,7 +94,7 @@ def test_a_kept_document_keeps_the_score_it_had() -> None:
     assert [d.id for d in kept] == ["cranes", "mill", "fog"]
     assert kept[0].metadata["relevance_score"] == 0.25
     assert "relevance_score" not in kept[1].metadata
-    assert "refused" in kept[0].metadata["rag_intrinsics"]["context-relevance"]["degraded"]
+    assert "refused" in kept[0].metadata["context_relevance_degraded"]
 
 
 def test_a_fallback_ranking_is_the_order_that_came() -> None:
@@ -102,7 +102,7 @@ def test_a_fallback_ranking_is_the_order_that_came() -> None:
     reranker = IntrinsicsReranker(runtime=down, on_error="fallback", score_threshold=0.9)
     found = reranker.compress_documents(documents(), QUESTION)
     assert [d.id for d in found] == ["cranes", "mill", "fog"]
-    assert "refused" in found[0].metadata["rag_intrinsics"]["reranking"]["degraded"]
+    assert "refused" in found[0].metadata["reranking_degraded"]
 
 
 def test_whole_results() -> None:

@@ -12,8 +12,6 @@ import pytest
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_intrinsics import (
     ContextRelevanceFilter,
-    FactChecker,
-    FactCheckTool,
     IntrinsicsReranker,
     IntrinsicsRetriever,
     QueryExpander,
@@ -21,7 +19,7 @@ from langchain_rag_intrinsics import (
 )
 
 from integrations.langchain.tests.models import SchemaModel
-from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents
+from integrations.langchain.tests.scripts import QUESTION, documents
 from intrinsics_core import Runtime, as_runtime
 
 EMBEDDED = {"kind": "embedded"}
@@ -55,12 +53,6 @@ def expanding() -> tuple[Any, Callable[[], Any], Callable[[], Any]]:
     return retriever.expander, lambda: retriever.invoke(QUESTION), lambda: retriever.ainvoke(QUESTION)
 
 
-def fact_checking() -> tuple[Any, Callable[[], Any], Callable[[], Any]]:
-    tool = FactCheckTool(checker=FactChecker(runtime=EMBEDDED))
-    given = {"question": QUESTION, "answer": FAITHFUL, "sources": [FAITHFUL]}
-    return tool.checker, lambda: tool.invoke(given), lambda: tool.ainvoke(given)
-
-
 def reranking() -> tuple[Any, Callable[[], Any], Callable[[], Any]]:
     return compressing(IntrinsicsReranker(runtime=EMBEDDED, return_result=True))
 
@@ -77,7 +69,7 @@ def compressing(component: Any) -> tuple[Any, Callable[[], Any], Callable[[], An
     )
 
 
-@pytest.mark.parametrize("using", [rewriting, expanding, fact_checking, reranking, filtering])
+@pytest.mark.parametrize("using", [rewriting, expanding, reranking, filtering])
 @pytest.mark.parametrize("asynchronous_first", [False, True])
 def test_one_runtime_for_all_calls(using: Any, asynchronous_first: bool, made: list[Runtime]) -> None:
     component, call, acall = using()

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
-    Audit,
+    AnswerCheck,
     ContextRelevanceFilter,
     IntrinsicsReranker,
     IntrinsicsRetriever,
@@ -144,9 +144,9 @@ def test_documents_of_an_iterator_are_handed_on(asynchronous: bool) -> None:
         assert next(gate.stream(given()))["documents"] == documents()
     retrieve, answer = (RunnablePassthrough.assign(documents=lambda x: iter(documents())),
                         RunnablePassthrough.assign(answer=lambda x: FAITHFUL))  # fmt: skip
-    chain = retrieve | routed() | answer | Audit(runtime=judging())
+    chain = retrieve | routed() | answer | AnswerCheck(runtime=judging())
     for found in (chain.invoke({"question": QUESTION}), *pieces(chain, asynchronous)):
-        assert found["documents"] == documents() and found["audit"]["label"] == "faithful"
+        assert found.response_metadata["rag_intrinsics"]["audit"]["label"] == "faithful"
 
 
 def pieces(chain: Any, asynchronous: bool) -> list[Any]:

@@ -21,9 +21,7 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda, Runnable
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
-    Audit,
-    CitationGenerator,
-    HallucinationDetector,
+    AnswerCheck,
     IntrinsicsEmbeddings,
     IntrinsicsReranker,
     IntrinsicsRetriever,
@@ -32,7 +30,7 @@ from langchain_rag_intrinsics import (
 from pydantic import BaseModel, Field
 
 from integrations.langchain.tests.models import SchemaModel
-from integrations.langchain.tests.scripts import judging
+from integrations.langchain.tests.scripts import detecting, judging
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.task import Message
@@ -69,11 +67,9 @@ class DataState:
 @pytest.mark.parametrize("kind", [ModelState, DataState])
 def test_a_state_may_be_a_model_or_a_dataclass(kind: Any) -> None:
     state = kind(messages=[HumanMessage(QUESTION)], documents=[Document(MILL)], answer=INVENTED)
-    assert HallucinationDetector(return_result=True).invoke(state).label == "unfaithful"
-    audited = Audit().invoke(state)
-    assert audited["documents"] == [Document(MILL)]
-    assert audited["audit"]["label"] == "unfaithful"
-    assert list(Audit().stream(state))[-1]["audit"]["label"] == "unfaithful"
+    assert detecting().invoke(state).label == "unfaithful"
+    for told in (AnswerCheck().invoke(state), list(AnswerCheck().stream(state))[-1]):
+        assert told.response_metadata["rag_intrinsics"]["audit"]["label"] == "unfaithful"
 
 
 @pytest.mark.parametrize("kind", [ModelState, DataState])
@@ -81,16 +77,16 @@ def test_a_graph_with_such_a_state_judges_its_answer(kind: Any) -> None:
     graph = pytest.importorskip("langgraph.graph", reason="the extra [agents] is not installed")
     built = graph.StateGraph(kind)
     built.add_node("write", lambda state: {"answer": f"{MILL} {INVENTED}"})
-    built.add_node("judge", lambda state: {"answer": HallucinationDetector().invoke(state)})
+    built.add_node("judge", lambda state: {"answer": AnswerCheck(checks="hallucination-detection").invoke(state)})
     built.add_edge(graph.START, "write")
     built.add_edge("write", "judge")
     end = built.compile().invoke({"messages": [HumanMessage(QUESTION)], "documents": [Document(MILL)]})
-    told = end["answer"].response_metadata["rag_intrinsics"]["hallucination-detection"]
+    told = end["answer"].response_metadata["rag_intrinsics"]["hallucination_detection"]
     assert [sentence["label"] for sentence in told["sentences"]] == ["faithful", "unfaithful"]
 
 
 def test_messages_may_be_pairs() -> None:
-    detector = HallucinationDetector(return_result=True)
+    detector = detecting()
     asked = {"question": ("human", QUESTION), "documents": [MILL], "answer": ("ai", INVENTED)}
     whole = {"messages": [("human", QUESTION), ("ai", INVENTED)], "documents": [MILL]}
     assert detector.invoke(asked) == detector.invoke(whole)
@@ -105,12 +101,9 @@ def test_a_structured_answer_is_judged_by_its_fields_and_stays_as_it_is(structur
     answer: Any = Answer(builder="Ada Brink", year_built=1911, note=INVENTED)
     answer = answer if structured else answer.model_dump()
     given = {"question": QUESTION, "documents": [MILL], "answer": answer}
-    judged = HallucinationDetector(return_result=True).invoke(given)
+    judged = detecting().invoke(given)
     assert [(s.text, s.label) for s in judged.sentences][-1] == (INVENTED, "unfaithful")
-    assert HallucinationDetector().invoke(given).additional_kwargs["parsed"] == answer
-    audited = Audit().invoke(given)
-    assert audited["answer"] == answer
-    assert audited["audit"]["sentences"]
+    assert AnswerCheck(checks="hallucination-detection").invoke(given).additional_kwargs["parsed"] == answer
 
 
 def test_an_answer_with_its_raw_message_is_judged_by_what_was_parsed() -> None:
@@ -119,7 +112,7 @@ def test_an_answer_with_its_raw_message_is_judged_by_what_was_parsed() -> None:
 
     def texts(answer: Any) -> list[str]:
         given = {"question": QUESTION, "documents": [MILL], "answer": answer}
-        return [s["text"] for s in Audit().invoke(given)["audit"]["sentences"]]
+        return [sentence.text for sentence in detecting().invoke(given).sentences]
 
     assert texts({"raw": called, "parsed": parsed, "parsing_error": None}) == texts(parsed)
     assert texts({"raw": AIMessage(INVENTED), "parsed": None, "parsing_error": ValueError("x")}) == [INVENTED]
@@ -128,21 +121,23 @@ def test_an_answer_with_its_raw_message_is_judged_by_what_was_parsed() -> None:
 
 def test_an_answer_that_is_nothing_of_all_that_is_named() -> None:
     with pytest.raises(InvalidInput, match="neither text, nor an AI message, nor structured"):
-        HallucinationDetector().invoke({"question": QUESTION, "documents": [MILL], "answer": 7})
+        AnswerCheck(checks="hallucination-detection").invoke({"question": QUESTION, "documents": [MILL], "answer": 7})
 
 
 def test_an_answer_with_a_tool_call_beside_its_text_is_judged_by_its_text() -> None:
     call = {"name": "remember", "args": {"what": "mill"}, "id": "1"}
     answer = AIMessage(INVENTED, tool_calls=[call])
-    told = HallucinationDetector().invoke({"question": QUESTION, "documents": [MILL], "answer": answer})
+    told = AnswerCheck(checks="hallucination-detection").invoke(
+        {"question": QUESTION, "documents": [MILL], "answer": answer}
+    )
     assert told.tool_calls == answer.tool_calls
-    assert told.response_metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "unfaithful"
+    assert told.response_metadata["rag_intrinsics"]["hallucination_detection"]["label"] == "unfaithful"
 
 
 def test_code_in_an_answer_gets_no_mark() -> None:
     code = "```python\nbuilder = 'Ada Brink'\n```"
     given = {"question": QUESTION, "documents": [MILL], "answer": f"{MILL}\n\n{code}"}
-    text = CitationGenerator(citations="postfix").invoke(given).text
+    text = AnswerCheck(checks="citations", citations="postfix").invoke(given).text
     assert "[1]" in text
     assert code in text
 
@@ -272,24 +267,31 @@ GIVEN = {"question": QUESTION, "documents": [MILL], "answer": MILL}
 
 
 def test_fallbacks_and_retries_act_where_errors_are_raised() -> None:
-    spare = HallucinationDetector()
-    judged = HallucinationDetector(runtime=failing(), on_error="raise").with_fallbacks([spare]).invoke(GIVEN)
-    assert judged.response_metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "faithful"
+    spare = AnswerCheck(checks="hallucination-detection")
+    judged = (
+        AnswerCheck(checks="hallucination-detection", runtime=failing(), on_error="raise")
+        .with_fallbacks([spare])
+        .invoke(GIVEN)
+    )
+    assert judged.response_metadata["rag_intrinsics"]["hallucination_detection"]["label"] == "faithful"
     asked: list[int] = []
 
     def third_time(messages: Any, settings: Any) -> Any:
         asked.append(1)
         return ConnectionError("the judge is away") if len(asked) < 3 else reply(messages, settings)
 
-    detector = HallucinationDetector(runtime=SchemaModel(reply=third_time), on_error="raise")
+    detector = AnswerCheck(checks="hallucination-detection", runtime=SchemaModel(reply=third_time), on_error="raise")
     retried = detector.with_retry(stop_after_attempt=4, wait_exponential_jitter=False).invoke(GIVEN)
-    assert "degraded" not in retried.response_metadata["rag_intrinsics"]["hallucination-detection"]
+    assert "degraded" not in retried.response_metadata["rag_intrinsics"]["hallucination_detection"]
     assert len(asked) >= 3
 
 
 def test_they_refuse_a_component_that_raises_no_error() -> None:
-    judge, gate = HallucinationDetector(runtime=failing()), AnswerabilityGate(runtime=failing(), on_error="open")
-    told = judge.invoke(GIVEN).response_metadata["rag_intrinsics"]["hallucination-detection"]
+    judge, gate = (
+        AnswerCheck(checks="hallucination-detection", runtime=failing()),
+        AnswerabilityGate(runtime=failing(), on_error="open"),
+    )
+    told = judge.invoke(GIVEN).response_metadata["rag_intrinsics"]["hallucination_detection"]
     assert "the judge is away" in told["degraded"]
     for component in (judge, gate):
         with pytest.raises(InvalidInput, match=r"with_retry\(\) acts on errors.*expected .*on_error=\"raise\""):
@@ -305,7 +307,7 @@ def test_a_component_is_copied_and_pickled_after_use() -> None:
     judged = gate.invoke(GIVEN)
     for again in (copy.copy(gate), copy.deepcopy(gate), pickle.loads(pickle.dumps(gate))):  # noqa: S301
         assert again.invoke(GIVEN)["answerability"] == judged["answerability"]
-    detector = HallucinationDetector()
+    detector = AnswerCheck(checks="hallucination-detection")
     expected = detector.invoke(GIVEN)
     for other in (copy.copy(detector), copy.deepcopy(detector), pickle.loads(pickle.dumps(detector))):  # noqa: S301
         assert other.invoke(GIVEN).response_metadata == expected.response_metadata
@@ -329,7 +331,7 @@ class LoopBoundModel(SchemaModel):
 
 def test_a_writer_s_client_is_not_taken_to_another_loop_by_its_judges() -> None:
     client = LoopBoundModel(reply=reply)
-    detector = HallucinationDetector(runtime=client, return_result=True)
+    detector = detecting(runtime=client)
     prompt = ChatPromptTemplate.from_messages([("human", "{question}")])
 
     async def answered() -> list[Any]:
@@ -350,7 +352,7 @@ def test_a_writer_s_client_is_not_taken_to_another_loop_by_its_judges() -> None:
 
 @pytest.mark.parametrize("runtime", [None, judging()])
 def test_two_loops_one_after_the_other(runtime: Any) -> None:
-    detector = HallucinationDetector(runtime=runtime, return_result=True)
+    detector = detecting(runtime=runtime)
     assert asyncio.run(detector.ainvoke(GIVEN)) == asyncio.run(detector.ainvoke(GIVEN))
 
 

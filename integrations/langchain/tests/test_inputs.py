@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, ChatMessage, HumanMessage, SystemMessage
 from langchain_core.prompt_values import ChatPromptValue
-from langchain_rag_intrinsics import AnswerabilityGate, Audit, HallucinationDetector, IntrinsicsReranker, QueryRewriter
-from langchain_rag_intrinsics._inputs import read
+from langchain_rag_intrinsics import AnswerabilityGate, AnswerCheck, IntrinsicsReranker, QueryRewriter
+from langchain_rag_intrinsics._messages import read
 
-from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
+from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, detecting, documents, judging
 from intrinsics_core import InvalidInput
 
 HISTORY = [HumanMessage("Tell me about the mill."), AIMessage("It is a tide mill.")]
@@ -52,14 +52,12 @@ def test_roles() -> None:
         SystemMessage("a"),
         HumanMessage([{"type": "text", "text": "b"}, {"type": "image", "url": "https://x.example/i.png"}]),
         AIMessageChunk(content="c"),
-        ToolMessage("d", tool_call_id="1"),
         ChatMessage("e", role="developer"),
     ]
     assert [(m["role"], m["content"]) for m in read(turns, "x").messages] == [
         ("system", "a"),
         ("user", "b"),
         ("assistant", "c"),
-        ("tool", "d"),
         ("developer", "e"),
     ]
 
@@ -89,8 +87,8 @@ def test_an_answer_as_a_message_in_other_forms(answer: Any) -> None:
     given = {"question": {"role": "user", "content": QUESTION}, "documents": documents(), "answer": answer}
     turns = read(given, "fact-check").messages
     assert turns == [WHOLE[-1], {"role": "assistant", "content": FAITHFUL}]
-    found = Audit(runtime=judging()).invoke(given)
-    assert found["answer"].text == FAITHFUL and found["audit"]["label"] == "faithful"
+    found = AnswerCheck(runtime=judging()).invoke(given)
+    assert found.text == FAITHFUL and found.response_metadata["rag_intrinsics"]["audit"]["label"] == "faithful"
     for other in ({"role": "user", "content": FAITHFUL}, ("human", FAITHFUL), ()):
         with pytest.raises(InvalidInput, match="answer"):
             read({**given, "answer": other}, "fact-check")
@@ -104,7 +102,7 @@ def test_an_object_whose_fields_are_called_like_a_messages_is_structured() -> No
 
 @pytest.mark.parametrize("context", ["", " \n", [], ()])
 def test_a_context_without_words_is_no_document(context: Any) -> None:
-    judged = HallucinationDetector(return_result=True).invoke({"question": "q", "context": context, "answer": "A."})
+    judged = detecting().invoke({"question": "q", "context": context, "answer": "A."})
     assert (judged.label, judged.reason) == ("NA", "nothing retrieved")
 
 
@@ -136,8 +134,8 @@ def test_a_good_retrievers_order_counts(name: str) -> None:
     def ranked(scores: list[float], **options: Any) -> tuple[list[str | None], list[float], str | None]:
         scored = [d.model_copy(update={"metadata": {name: s}}) for d, s in zip(found, scores, strict=True)]
         documents = IntrinsicsReranker(**options).compress_documents(scored, "The mill?")
-        verdict = documents[0].metadata["rag_intrinsics"]["reranking"]
-        return [d.id for d in documents], [d.metadata["relevance_score"] for d in documents], verdict.get("prior")
+        way = documents[0].metadata.get("reranking_prior")
+        return [d.id for d in documents], [d.metadata["relevance_score"] for d in documents], way
 
     ids, scores, prior = ranked([9.0, 1.0])
     assert (ids, prior) == (["east", "west"], "higher is better") and scores[0] > scores[1]
@@ -165,8 +163,8 @@ def test_a_good_retrievers_order_counts(name: str) -> None:
         (AnswerabilityGate, {"question": QUESTION, "documents": None}, "documents"),
         (AnswerabilityGate, QUESTION, "documents"),
         (IntrinsicsReranker, {"documents": documents()}, "question"),
-        (HallucinationDetector, {"question": QUESTION, "documents": documents()}, "'generation'"),
-        (HallucinationDetector, {"question": QUESTION, "documents": documents(), "answer": 3}, "answer"),
+        (AnswerCheck, {"question": QUESTION, "documents": documents()}, "'generation'"),
+        (AnswerCheck, {"question": QUESTION, "documents": documents(), "answer": 3}, "answer"),
     ],
 )
 def test_bad_input_names_the_field(component: Any, value: Any, field: str) -> None:

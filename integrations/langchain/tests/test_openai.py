@@ -11,7 +11,7 @@ pytest.importorskip("langchain_openai", reason="langchain-openai is not installe
 from langchain_core.load import dumps
 from langchain_core.messages import AIMessage
 from langchain_openai import ChatOpenAI
-from langchain_rag_intrinsics import AnswerabilityGate, ChatModelRuntime, CitationGenerator
+from langchain_rag_intrinsics import AnswerabilityGate, AnswerCheck, ChatModelRuntime
 
 from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
 from intrinsics_core import RuntimeUnavailable, query_rewrite, run
@@ -59,7 +59,7 @@ def test_a_configurable_model_is_constrained_as_the_config_of_each_call_chooses(
 
 def test_an_annotated_answer_is_taken_back_as_history(server: Server) -> None:
     given = {"question": QUESTION, "documents": documents(), "answer": AIMessage(FAITHFUL)}
-    answer = CitationGenerator(runtime=judging()).invoke(given)
+    answer = AnswerCheck(checks="citations", runtime=judging()).invoke(given)
     assert answer.content_blocks[0]["annotations"]
     model(server).invoke([("human", QUESTION), answer, ("human", "Are you sure?")])
     assert server.seen[0]["messages"][1]["content"] in (FAITHFUL, [{"type": "text", "text": FAITHFUL}])

@@ -22,7 +22,7 @@ from langchain_rag_intrinsics import (
     QueryRewriter,
 )
 
-from integrations.langchain.tests.adapter import COMPONENTS
+from integrations.langchain.tests.adapter import CLASSES, COMPONENTS
 from integrations.langchain.tests.scripts import documents
 from tests.contract.settings import REWRITTEN, SECRET, SERVER, RuntimeSettingTests
 from tests.interpreter import examples_of, output_of
@@ -69,14 +69,14 @@ def test_without_agents_all_but_the_middleware_is_there() -> None:
         "sys.modules['langchain'] = sys.modules['langchain.agents'] = None\n"
         "from langchain_rag_intrinsics import *\n"
         "assert 'GroundednessMiddleware' not in globals()\n"
-        "print(FactCheckTool().name)\n"
+        "print(AnswerCheck().get_name())\n"
         "try:\n"
         "    from langchain_rag_intrinsics import GroundednessMiddleware\n"
         "except ImportError as error:\n"
         "    print(error)\n"
     )
     name, error = output_of(code).splitlines()
-    assert name == "fact_check"
+    assert name == "AnswerCheck"
     assert "langchain-rag-intrinsics[agents]" in error
 
 
@@ -87,7 +87,7 @@ def test_a_name_that_does_not_exist() -> None:
 
 def reload(component: Any, secrets: dict[str, str] | None = None) -> Any:
     data = json.loads(json.dumps(dumpd(component)))
-    allowed = [*COMPONENTS.values(), IntrinsicsRetriever]
+    allowed = [*CLASSES, IntrinsicsRetriever]
     return load(data, allowed_objects=allowed, valid_namespaces=["langchain_rag_intrinsics"], secrets_map=secrets)
 
 

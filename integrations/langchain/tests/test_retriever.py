@@ -22,7 +22,7 @@ from langchain_rag_intrinsics import (
     QueryExpander,
     QueryRewriter,
 )
-from langchain_rag_intrinsics.fusion import fuse
+from langchain_rag_intrinsics._documents import fuse
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import Field
 
@@ -97,7 +97,7 @@ def test_each_step_in_its_place(asynchronous: bool) -> None:
     )
     found = asyncio.run(retriever.ainvoke(TURNS)) if asynchronous else retriever.invoke(TURNS)
     assert [d.id for d in found] == ["mill"]
-    assert set(found[0].metadata["rag_intrinsics"]) == {"context-relevance", "reranking"}
+    assert {"context_relevance", "reranking_rank"} <= set(found[0].metadata)
     queries, ways = zip(*inner.asked, strict=True)
     assert "Tell me about the mill. Who built it?" in queries
     assert len(queries) == len(set(queries)) > 2

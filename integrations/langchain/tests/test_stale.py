@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_rag_intrinsics import Audit, HallucinationDetector
+from langchain_rag_intrinsics import AnswerCheck
 
+from integrations.langchain.tests.scripts import detecting
 from intrinsics_core import InvalidInput
 
 FIRST = "Ada Brink built the tide mill in 1911."
@@ -25,38 +26,40 @@ def state(*after: Any, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("question", [{}, {"question": TALK[-1].content}])
 def test_the_newer_answer_is_judged(question: dict[str, Any]) -> None:
-    judged = HallucinationDetector(return_result=True).invoke(state(AIMessage(INVENTED), **question))
+    judged = detecting().invoke(state(AIMessage(INVENTED), **question))
     assert [sentence.text for sentence in judged.sentences] == [INVENTED]
     assert judged.label == "unfaithful"
-    found = Audit().invoke(state(AIMessage(INVENTED), **question))
-    assert found["answer"].text == INVENTED
+    found = AnswerCheck().invoke(state(AIMessage(INVENTED), **question))
+    assert found.text == INVENTED
 
 
 def test_the_newer_answer_is_found_behind_a_tool_call() -> None:
     call = AIMessage("", tool_calls=[{"name": "search", "args": {}, "id": "1"}])
     given = state(call, ToolMessage(FIRST, tool_call_id="1"), AIMessage(INVENTED))
-    judged = HallucinationDetector(return_result=True).invoke(given)
+    judged = detecting().invoke(given)
     assert [sentence.text for sentence in judged.sentences] == [INVENTED]
 
 
 def test_a_revised_answer_of_the_turn_before_is_stale() -> None:
     given = state(AIMessage(INVENTED), answer=AIMessage("Ada Brink built it.", id="first"))
     given["messages"][1] = AIMessage(FIRST, id="first")
-    judged = HallucinationDetector(return_result=True).invoke(given)
+    judged = detecting().invoke(given)
     assert [sentence.text for sentence in judged.sentences] == [INVENTED]
 
 
 def test_a_revised_answer_of_this_turn_is_judged() -> None:
     given = state(AIMessage(f"{FIRST} {INVENTED}", id="now"), answer=AIMessage("It was built in 1911.", id="now"))
-    judged = HallucinationDetector(return_result=True).invoke(given)
+    judged = detecting().invoke(given)
     assert [sentence.text for sentence in judged.sentences] == ["It was built in 1911."]
 
 
 def test_an_answer_given_again_is_judged_where_there_is_no_newer_one() -> None:
-    judged = HallucinationDetector(return_result=True).invoke(state())
+    judged = detecting().invoke(state())
     assert [sentence.text for sentence in judged.sentences] == [FIRST]
 
 
 def test_two_answers_to_one_question_are_an_error() -> None:
     with pytest.raises(InvalidInput, match="differs from 'answer'"):
-        HallucinationDetector(on_error="raise").invoke(state(AIMessage(INVENTED), answer="She painted it blue."))
+        AnswerCheck(checks="hallucination-detection", on_error="raise").invoke(
+            state(AIMessage(INVENTED), answer="She painted it blue.")
+        )

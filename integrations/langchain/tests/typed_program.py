@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
@@ -12,21 +10,15 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
     AnswerabilityMiddleware,
-    Audit,
-    CitationGenerator,
+    AnswerCheck,
     ContextRelevanceFilter,
-    Evaluator,
-    FactChecker,
-    FactCheckTool,
     GroundednessMiddleware,
-    HallucinationDetector,
     IntrinsicsEmbeddings,
     IntrinsicsReranker,
     IntrinsicsRetriever,
     QueryExpander,
     QueryRewriter,
     Reviser,
-    UncertaintyScorer,
 )
 
 MILL = "Ada Brink built the tide mill in 1911."
@@ -55,26 +47,26 @@ def search() -> list[Document]:
     return [*found, *retrieving().with_history().invoke({"input": QUESTION, "chat_history": history})]
 
 
-def answer() -> dict[str, Any]:
+def answer() -> AIMessage:
     model = FakeListChatModel(responses=[MILL])
     chain = RunnablePassthrough.assign(documents=RunnableLambda(lambda given: store().similarity_search(QUESTION, k=1)))
     answered = RunnablePassthrough.assign(answer=lambda given: model.invoke(str(given["documents"])))
     gate = AnswerabilityGate(answerable=answered, otherwise="The documents do not say.", on_error="closed")
-    told: dict[str, Any] = (chain | gate | Audit()).invoke({"question": QUESTION})
+    told: AIMessage = (chain | gate | AnswerCheck()).invoke({"question": QUESTION})
     return told
 
 
 def judge() -> list[str]:
     given = {"question": QUESTION, "documents": [MILL], "answer": f"{MILL} It burned down in 1954."}
-    message: AIMessage = HallucinationDetector().invoke(given)
-    cited: AIMessage = CitationGenerator(citations="postfix").invoke(given)
+    message: AIMessage = AnswerCheck(checks="hallucination-detection").invoke(given)
+    cited: AIMessage = AnswerCheck(checks="citations", citations="postfix").invoke(given)
     revised: AIMessage = Reviser().invoke(given)
-    audited: dict[str, Any] = Audit(live=False).invoke(given)
-    for judged in (UncertaintyScorer(), FactChecker(), Evaluator()):
-        judged.with_config(run_name="judge").invoke(given)
-    checker = FactChecker(metadata_fields=["year"], runtime={"kind": "embedded"})
-    told: str = FactCheckTool(checker=checker).invoke({"question": QUESTION, "answer": MILL, "sources": [MILL]})
-    return [str(message.text), str(cited.text), str(revised.text), told, str(audited["audit"]["label"])]
+    audited: AIMessage = AnswerCheck(live=False).invoke(given)
+    several = AnswerCheck(checks=["uncertainty", "fact-check", "evaluate"], options={"fact-check": {"top_k": 3}},
+                          metadata_fields=["year"], runtime={"kind": "embedded"})  # fmt: skip
+    several.with_config(run_name="judge").invoke(given)
+    blocked: AIMessage = AnswerCheck(mode="block", labels="unfaithful", text="No.").invoke(given)
+    return [str(each.text) for each in (message, cited, revised, audited, blocked)]
 
 
 def agent() -> str:

@@ -52,11 +52,11 @@ function langchain(given) {
 asked = {"question": ${question}, "chat_history": ${pairs}, "documents": documents}
 `;
   return answered ? `from langchain_core.documents import Document
-from langchain_rag_intrinsics import Audit
+from langchain_rag_intrinsics import AnswerCheck
 
 ${data}
-told = Audit().invoke({**asked, "answer": ${answer}})
-for sentence in told["audit"]["sentences"]:
+told = AnswerCheck().invoke({**asked, "answer": ${answer}})
+for sentence in told.response_metadata["rag_intrinsics"]["audit"]["sentences"]:
     print(sentence["label"], sentence["text"])
 ` : `from langchain_core.documents import Document
 from langchain_rag_intrinsics import AnswerabilityGate, IntrinsicsReranker

@@ -16,8 +16,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from intrinsics_core.chains.fields import as_lines
-from langchain_rag_intrinsics._inputs import last_user_turn
-from langchain_rag_intrinsics._verdicts import is_canned
+from intrinsics_core.chains.transcript import last_question
+from langchain_rag_intrinsics._messages import as_turns, is_canned
 
 # What ModelCallLimitMiddleware and ToolCallLimitMiddleware write in an answer's place.
 _LIMIT = re.compile(
@@ -49,7 +49,7 @@ class FinalAnswer:
 def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
     """The answer that a run ended with; None where there is none, or one that claims nothing."""
     messages: Sequence[AnyMessage] = state["messages"]
-    turn = messages[last_user_turn(messages) + 1 :]
+    turn = messages[last_question(as_turns(messages)) + 1 :]
     structured = state.get("structured_response")
     if turn and isinstance(turn[-1], ToolMessage) and structured is None:
         return _said_by_tool(turn[-1])

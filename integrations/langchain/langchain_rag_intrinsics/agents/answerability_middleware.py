@@ -7,19 +7,19 @@ from typing import Any, Literal, cast
 
 from langchain.agents.middleware import AgentState, hook_config
 from langchain.agents.middleware.types import ToolCallRequest
-from langchain_core.messages import ToolCall, ToolMessage
+from langchain_core.documents import Document
+from langchain_core.messages import AnyMessage, ToolCall, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.chains.notes import KEY, verdict_in
+from intrinsics_core.chains.evidence import searched, tell_of_texts, told_otherwise
+from intrinsics_core.chains.notes import verdict_in, with_verdicts
+from intrinsics_core.chains.transcript import last_question, shown_turns
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
-from langchain_rag_intrinsics._inputs import last_user_turn
-from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
-from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware
-from langchain_rag_intrinsics.agents._retrieved import conversation, of_message, retrieved, told_otherwise
-from langchain_rag_intrinsics.agents._tasks import is_task
+from langchain_rag_intrinsics._messages import as_turns, canned, made_call
+from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware, calls_of, documents_of
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
 from langchain_rag_intrinsics.query_expander import QueryExpander
 
@@ -115,47 +115,62 @@ class AnswerabilityMiddleware(JudgingMiddleware):
     def _search(self, request: ToolCallRequest) -> Steps[ToolMessage | Command[Any]]:
         """One call of a tool, and others in its place while what it finds does not answer the question; no I/O."""
         first: ToolMessage | Command[Any] = yield "call", request
-        found = of_message(first, self.retrievers) if self.retries else None
-        args, turns = request.tool_call["args"], conversation(request.state["messages"]) if self.retries else []
+        found = self._found_by(first) if self.retries else None
+        args, turns = request.tool_call["args"], _asked(request.state["messages"]) if self.retries else []
         argument = _query(args)
         if not isinstance(first, ToolMessage) or found is None or argument is None or not turns:
             return first
         judged = yield "judge", {"messages": turns, "documents": found}
         if judged.answerable:
-            return _found(first, judged)
+            return _noted(first, judged)
         queries: Sequence[str] = yield "expand", {"messages": turns, "documents": found}
         for query in [q for q in queries if q != args[argument]][: self.retries]:
             call = {**request.tool_call, "args": {**args, argument: query}}
             again = yield "call", request.override(tool_call=cast(ToolCall, call))
-            found = of_message(again, self.retrievers)
-            if found:
+            if found := self._found_by(again):
                 judged = yield "judge", {"messages": turns, "documents": found}
                 if judged.answerable:
-                    return _found(again, judged, query)
+                    return _noted(again, judged, query)
         return first
+
+    def _found_by(self, message: Any) -> list[Document] | None:
+        """What a tool has retrieved; None where it does not retrieve, or has failed."""
+        call = made_call(message) if isinstance(message, ToolMessage) else None
+        if call is None or not searched(call, self.retrievers):
+            return None
+        return documents_of([call], (), self.retrievers or (), self.gate.metadata_fields)
 
     def _given(self, state: AgentState[Any]) -> dict[str, Any] | None:
         messages = state["messages"]
         if not messages or not isinstance(messages[-1], ToolMessage):
             return None
-        if any(_judged(message) for message in messages[last_user_turn(messages) + 1 :]):
+        turns = as_turns(messages)
+        if any(_answers(message) for message in messages[last_question(turns) + 1 :]):
             return None  # a search of this turn answers the question, as was found when it was made
-        turns = conversation(messages)
-        goes_on = self.mode == "block" and told_otherwise(messages, self.retrievers)
-        if not turns or goes_on or (self.mode == "block" and is_task(str(turns[-1].text))):
+        now, _ = calls_of(turns)
+        searches = [call for call in now if searched(call, self.retrievers)]
+        tell_of_texts([call for call in now if call not in searches], [c.name for c in searches], self.retrievers)
+        asked, goes_on = _asked(messages), self.mode == "block" and told_otherwise(now, self.retrievers)
+        if not searches or not asked or goes_on:
             return None
-        documents = retrieved(messages, self.retrievers, self.gate.metadata_fields)
-        return None if documents is None else {"messages": turns, "documents": documents}
+        found = documents_of(searches, (), self.retrievers or (), self.gate.metadata_fields)
+        return {"messages": asked, "documents": found}
 
     def _end(self, state: AgentState[Any], result: Answerability) -> dict[str, Any] | None:
         if self.mode == "annotate":
             tools = [m for m in state["messages"] if isinstance(m, ToolMessage)]
-            found = next(m for m in reversed(tools) if of_message(m, self.retrievers) is not None)
-            return {"messages": [_found(found, result)]}
+            found = next(m for m in reversed(tools) if searched(made_call(m), self.retrievers))
+            return {"messages": [_noted(found, result)]}
         if result.passes(block_unsure=self.block_unsure):
             return None
-        verdicts = verdict(self.gate.intrinsic, result)[KEY]
+        verdicts = {self.gate.intrinsic: result.model_dump(mode="json")}
         return {"jump_to": "end", "messages": [canned(self._canned(state), verdicts)]}
+
+
+def _asked(messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """The turns up to the last user turn, as people see them."""
+    turns = as_turns(messages)
+    return [turn.message for turn in shown_turns(turns[: last_question(turns) + 1])]
 
 
 def _query(args: Mapping[str, Any]) -> str | None:
@@ -164,16 +179,15 @@ def _query(args: Mapping[str, Any]) -> str | None:
     return "query" if "query" in texts else texts[0] if len(texts) == 1 else None
 
 
-def _judged(message: Any) -> bool:
+def _answers(message: Any) -> bool:
     """Whether a tool's message carries the verdict that it answers the question."""
     if not isinstance(message, ToolMessage):
         return False
     return verdict_in(message.response_metadata, AnswerabilityGate.intrinsic).get("label") == "answerable"
 
 
-def _found(message: ToolMessage, result: Answerability, query: str | None = None) -> ToolMessage:
+def _noted(message: ToolMessage, result: Answerability, query: str | None = None) -> ToolMessage:
     """The tool's message with the verdict on it, and the query where that was not the model's."""
-    metadata = verdict(AnswerabilityGate.intrinsic, result)
-    if query is not None:
-        metadata[KEY]["query"] = query
-    return message.model_copy(update={"response_metadata": with_verdict(message.response_metadata, metadata)})
+    verdicts = {AnswerabilityGate.intrinsic: result.model_dump(mode="json")} | ({"query": query} if query else {})
+    metadata = with_verdicts(message.response_metadata, verdicts)
+    return message.model_copy(update={"response_metadata": metadata})

@@ -10,17 +10,15 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.runtime import Runtime
 
-from intrinsics_core.chains.notes import KEY
-from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, NO_SOURCE, AnswerPolicy
-from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
+from intrinsics_core.chains.notes import KEY, verdicts_in
+from intrinsics_core.chains.transcript import last_question
+from intrinsics_core.protocol.results import Faithfulness
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
-from langchain_rag_intrinsics._inputs import as_documents, earlier_calls
-from langchain_rag_intrinsics._verdicts import canned, verdict, with_verdict
+from langchain_rag_intrinsics._messages import as_documents, as_turns, is_canned, made_call
 from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
-from langchain_rag_intrinsics.agents._middleware import MODES, Answer, JudgingMiddleware
-from langchain_rag_intrinsics.agents._retrieved import actions, conversation, evidence, of_message
-from langchain_rag_intrinsics.hallucination_detector import HallucinationDetector
+from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware, calls_of, documents_of
+from langchain_rag_intrinsics.answer_check import AnswerCheck
 
 
 class GroundednessMiddleware(JudgingMiddleware):
@@ -45,6 +43,7 @@ class GroundednessMiddleware(JudgingMiddleware):
 
     Args:
         runtime: as for every component.
+        checks: as :class:`AnswerCheck` takes them; one that labels sentences, to block.
         mode: ``"annotate"`` leaves the answer as it is; ``"block"`` puts the canned text in the place of one with a
             label in ``labels``. The verdict is kept either way.
         labels: which labels of the answer as a whole block it, or the one.
@@ -81,6 +80,7 @@ class GroundednessMiddleware(JudgingMiddleware):
         self,
         runtime: Any = None,
         *,
+        checks: Sequence[str] | str = "hallucination-detection",
         mode: Literal["annotate", "block"] = "annotate",
         labels: Sequence[Faithfulness] | Faithfulness = ("unfaithful",),
         answer: Answer = BLOCKED,
@@ -93,80 +93,77 @@ class GroundednessMiddleware(JudgingMiddleware):
         name: str | None = None,
     ) -> None:
         super().__init__(mode=mode, answer=answer, tools=tools, name=name)
-        self.policy = AnswerPolicy(mode=mode, labels=labels, unretrieved=unretrieved, on_error=on_error, modes=MODES)
         self.documents = documents
-        self.detector = HallucinationDetector(
+        self.check = AnswerCheck(
             runtime=runtime,
+            checks=checks,
+            mode=self.mode,
+            labels=labels,
+            unretrieved=unretrieved,
             profile=profile,
-            on_error=self.policy.on_error,
+            on_error=on_error,
             metadata_fields=metadata_fields,
-            return_result=True,
         )
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        return run_steps(self._guarded(state), {"judge": self.detector.invoke})
+        return run_steps(self._guarded(state), {"check": self.check.invoke})
 
     async def aafter_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
-        return await arun_steps(self._guarded(state), {"judge": self.detector.ainvoke})
+        return await arun_steps(self._guarded(state), {"check": self.check.ainvoke})
 
     def _guarded(self, state: AgentState[Any]) -> Steps[dict[str, Any] | None]:
         """What is changed in the state; no I/O."""
         final = final_answer(state)
         if final is None:
             return None
-        given = self._given(state, final)
-        decision = yield from self.policy.decide(
-            retrieved=_has_text(given["documents"]),
-            judged_by={BY_SOURCES: given, BY_NOTHING: {**given, "documents": [Document(NO_SOURCE)]}},
-        )
-        if decision.verdict is None:
+        checked: AIMessage = yield "check", self._given(state, final)
+        if not verdicts_in(checked.response_metadata).keys() - verdicts_in(final.message.response_metadata).keys():
             return None
-        return self._update(state, final, decision.verdict, block=decision.act == "replace")
+        return self._update(state, final, checked)
 
     def _given(self, state: AgentState[Any], final: FinalAnswer) -> dict[str, Any]:
-        """What the detector is given. A structured answer is no action, and no tool said it."""
-        messages = [message for message in state["messages"] if message not in final.repeated]
-        found = evidence(messages, self.retrievers, self.detector.metadata_fields)
-        return {
-            "messages": conversation(messages),
-            "documents": [*found, *self._named(state)],
-            "answer": final.text,
-            "tool_calls": actions(messages, self.retrievers),
-            "earlier_tool_calls": earlier_calls(messages),
-        }
+        """What is checked, and by what. A structured answer is no action, and no tool said it."""
+        by_tool = final.message if isinstance(final.message, ToolMessage) else None
+        left_out = (*final.repeated, *(() if by_tool else (final.message,)))
+        messages = [message for message in state["messages"] if message not in left_out]
+        turns = as_turns(messages)
+        now, before = calls_of(turns)
+        if by_tool and not made_call(by_tool).documents:  # its words are the answer itself, and rest on nothing before
+            now, before = [call for call in now if call.id != by_tool.tool_call_id], []
+        answer = AIMessage(final.text, response_metadata=final.message.response_metadata)
+        found = documents_of(
+            now,
+            before,
+            self.retrievers,
+            self.check.metadata_fields,
+            self._named(state),
+            turns[last_question(turns)].text if turns else "",
+        )
+        return {"messages": messages, "documents": found, "answer": answer}
 
     def _named(self, state: AgentState[Any]) -> Sequence[Document]:
         """The documents at the place that the user has named."""
         where = self.documents
         found = where(state) if callable(where) else state.get(where) if where is not None else None
-        return as_documents(found, self.detector.intrinsic)
+        return as_documents(found, self.check.intrinsic)
 
-    def _update(
-        self, state: AgentState[Any], final: FinalAnswer, result: HallucinationDetection, *, block: bool
-    ) -> dict[str, Any]:
-        metadata = with_verdict(final.message.response_metadata, verdict(self.detector.intrinsic, result))
-        if not block:
+    def _update(self, state: AgentState[Any], final: FinalAnswer, checked: AIMessage) -> dict[str, Any]:
+        if not is_canned(checked):
+            update = {"response_metadata": checked.response_metadata}
             # The same id: it takes the place of the answer.
-            return {"messages": [final.message.model_copy(update={"response_metadata": metadata})]}
-        blocked = canned(self._canned(state), {})
-        marked = with_verdict(metadata, blocked.response_metadata)
-        update: dict[str, Any] = {"messages": final.replaced(self._as(final.message, blocked, marked))}
-        return update | ({"structured_response": None} if final.structured else {})
+            return {"messages": [final.message.model_copy(update=update)]}
+        blocked = self._blocked(final.message, self._canned(state), checked.response_metadata)
+        return {"messages": final.replaced(blocked)} | ({"structured_response": None} if final.structured else {})
 
-    def _as(
-        self, message: AIMessage | ToolMessage, blocked: AIMessage, metadata: dict[str, Any]
+    def _blocked(
+        self, message: AIMessage | ToolMessage, text: str, metadata: dict[str, Any]
     ) -> AIMessage | ToolMessage:
         """The canned text in the message's place, or, after a call, as one of its own."""
-        update = {"content": blocked.text, "response_metadata": metadata, "additional_kwargs": {}}
+        update = {"content": text, "response_metadata": metadata, "additional_kwargs": {}}
         if isinstance(message, ToolMessage):
             # Documents stay: later turns are judged by them. Anything else may hold the answer.
-            found = of_message(message, self.retrievers)
+            found = made_call(message).documents
             return message.model_copy(update=update | ({} if found else {"artifact": None}))
         if message.tool_calls:
-            return AIMessage(blocked.text, response_metadata={KEY: metadata[KEY]})
+            return AIMessage(text, response_metadata={KEY: metadata[KEY]})
         return message.model_copy(update=update)
-
-
-def _has_text(documents: Sequence[Document]) -> bool:
-    """Whether there is something to judge by: a picture is a document without text."""
-    return any(document.page_content.strip() for document in documents)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from typing import Any, TypedDict
 
 import pytest
@@ -82,30 +81,22 @@ def last(state: dict[str, Any]) -> Any:
 
 
 def test_11a_a_tool_that_sends_an_email_is_not_judged_by_its_ok() -> None:
-    runtime = judging()
-    middleware = [AnswerabilityMiddleware(runtime), GroundednessMiddleware(runtime, mode="block")]
+    middleware = [AnswerabilityMiddleware(), GroundednessMiddleware(mode="block")]
     model = Script(says=[call("send_email", text="Hello"), "I have sent it."])
     agent = create_agent(model, [send_email], middleware=middleware)
     assert last(ask(agent, "Tell Ada hello.")).text == "I have sent it."
-    assert runtime.waves == []
 
 
-def test_11a_a_search_that_returns_text_alone_is_said_to_be_unjudged(caplog: pytest.LogCaptureFixture) -> None:
+def test_11a_an_answer_is_judged_by_what_a_search_says_in_words() -> None:
     @tool
     def look_up_words(query: str) -> str:
         """Search."""
         return "Ada Brink built the mill."
 
-    def agent(**settings: Any) -> Any:
+    for settings in ({}, {"tools": "look_up_words"}):
         model = Script(says=[call("look_up_words", query="umbrellas"), INVENTED])
-        return create_agent(
-            model, [look_up_words], middleware=[GroundednessMiddleware(judging(), mode="block", **settings)]
-        )
-
-    with caplog.at_level(logging.WARNING, logger="langchain_rag_intrinsics"):
-        assert last(ask(agent(), "Which umbrellas?")).text == INVENTED
-    assert "name it (tools=['look_up_words'])" in caplog.text
-    assert last(ask(agent(tools="look_up_words"), "Which umbrellas?")).text != INVENTED
+        guard = GroundednessMiddleware(judging(), mode="block", **settings)
+        assert last(ask(create_agent(model, [look_up_words], middleware=[guard]), "Which umbrellas?")).text != INVENTED
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -161,7 +152,7 @@ def test_11c_a_structured_answer_is_blocked_and_nothing_of_it_is_left(strategy: 
     agent = create_agent(model, [search()], middleware=[middleware], response_format=response_format(Reply))
     state = ask(agent, "Which umbrellas?", asynchronous=asynchronous)
     assert last(state).text == "Blocked." and isinstance(last(state), AIMessage)
-    assert last(state).response_metadata["rag_intrinsics"]["hallucination-detection"]["label"] == "unfaithful"
+    assert last(state).response_metadata["rag_intrinsics"]["hallucination_detection"]["label"] == "unfaithful"
     assert state["structured_response"] is None
     assert "purple" not in " ".join(json.dumps(m.model_dump(exclude={"response_metadata"}), default=str)
                                     for m in state["messages"])  # fmt: skip
@@ -176,7 +167,7 @@ def test_11c_a_grounded_structured_answer_stays(strategy: str) -> None:
     state = ask(agent, QUESTION)
     assert state["structured_response"] == Reply(answer=FAITHFUL)
     told = [m for m in state["messages"] if "rag_intrinsics" in m.response_metadata]
-    (sentence,) = told[0].response_metadata["rag_intrinsics"]["hallucination-detection"]["sentences"]
+    (sentence,) = told[0].response_metadata["rag_intrinsics"]["hallucination_detection"]["sentences"]
     assert sentence["text"] == FAITHFUL
 
 
@@ -187,7 +178,7 @@ def test_11d_a_follow_up_is_judged_by_what_the_turn_before_it_retrieved() -> Non
     for question, said in ((QUESTION, FAITHFUL), ("Are you sure?", FAITHFUL), ("And the bakery?", "Blocked.")):
         answer = last(ask(agent, question, "thread"))
         assert answer.text == said
-        assert "hallucination-detection" in answer.response_metadata["rag_intrinsics"]
+        assert "hallucination_detection" in answer.response_metadata["rag_intrinsics"]
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -212,7 +203,7 @@ def test_9d_an_annotation_that_fails_does_not_cost_the_answer(asynchronous: bool
 
     answer = last(ask(agent("annotate"), QUESTION, asynchronous=asynchronous))
     assert answer.text == FAITHFUL
-    assert "refused" in answer.response_metadata["rag_intrinsics"]["hallucination-detection"]["degraded"]
+    assert "refused" in answer.response_metadata["rag_intrinsics"]["hallucination_detection"]["degraded"]
     with pytest.raises(RuntimeUnavailable):
         ask(agent("block"), QUESTION, asynchronous=asynchronous)
 

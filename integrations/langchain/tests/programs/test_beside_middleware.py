@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import tool
 
 from integrations.langchain.tests.programs.test_agents import Script, ask, call, last
@@ -105,26 +105,6 @@ def test_a_follow_up_is_judged_by_earlier_documents_unless_another_tool_told_som
     assert last(ask(run, "What else should I know?", "thread")).text == ("Blocked." if blocked else said)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        (RENT, [RENT]),
-        ("No. Dogs are not allowed in the flat.", ["No. Dogs are not allowed in the flat."]),
-        ("No documents are needed to keep a dog.", ["No documents are needed to keep a dog."]),
-        ("No good Wikipedia search result was found.", []),
-        ("Sorry, nothing found for 'rent'", []),
-        ("0 results", []),
-        ("None", []),
-        ("", []),
-    ],
-)
-def test_the_text_of_a_named_tool_counts_beside_an_empty_list(text: str, found: list[str]) -> None:
-    from langchain_rag_intrinsics.agents._retrieved import retrieved
-
-    turn: list[Any] = [HumanMessage(ASKED), ToolMessage(text, tool_call_id="1", name="wiki", artifact=[])]
-    assert [document.page_content for document in retrieved(turn, ["wiki"]) or []] == found
-
-
 def test_a_tool_whose_text_is_not_judged_is_named_once_also_beside_documents(caplog: pytest.LogCaptureFixture) -> None:
     @tool
     def tide_table(day: str) -> str:
@@ -132,11 +112,11 @@ def test_a_tool_whose_text_is_not_judged_is_named_once_also_beside_documents(cap
         return "High tide is at noon."
 
     says = [call("tide_table", day="Monday"), SEARCH, PLAN, RENT]
-    with caplog.at_level(logging.WARNING, logger="langchain_rag_intrinsics"):
+    with caplog.at_level(logging.WARNING, logger="intrinsics_core"):
         for _ in range(2):
             ask(agent(says, TodoListMiddleware(), AnswerabilityMiddleware(), guard(), tools=[tide_table]), ASKED)
     assert caplog.text.count("returned text and no documents") == 1
-    assert "name it (tools=['search', 'tide_table'])" in caplog.text
+    assert "tools=['tide_table']" in caplog.text
 
 
 # --- what other middleware writes ---------------------------------------------------------------------------------
@@ -202,7 +182,7 @@ def test_the_message_of_a_tool_that_ends_the_run_is_judged(said: str, blocked: b
     assert isinstance(message, ToolMessage)
     assert message.text == ("Blocked." if blocked else said)
     assert (message.artifact is None) is blocked
-    told = message.response_metadata["rag_intrinsics"]["hallucination-detection"]
+    told = message.response_metadata["rag_intrinsics"]["hallucination_detection"]
     assert told["label"] == ("unfaithful" if blocked else "faithful")
 
 
@@ -215,7 +195,7 @@ def test_it_is_judged_by_the_documents_that_it_returned() -> None:
 @pytest.mark.parametrize(("unretrieved", "text"), [("annotate", RAIN), ("block", "Blocked.")])
 def test_without_documents_it_is_as_any_answer(unretrieved: Any, text: str) -> None:
     message = last(ask(agent([EXPERT], guard(unretrieved=unretrieved), tools=[direct(RAIN)]), "The weather?"))
-    told = message.response_metadata["rag_intrinsics"]["hallucination-detection"]
+    told = message.response_metadata["rag_intrinsics"]["hallucination_detection"]
     assert (message.text, told["degraded"]) == (text, "nothing retrieved")
 
 

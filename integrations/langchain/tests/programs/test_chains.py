@@ -28,21 +28,19 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda, Runnable
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
+    AnswerCheck,
     ChatModelRuntime,
-    CitationGenerator,
     ContextRelevanceFilter,
-    FactChecker,
-    HallucinationDetector,
     IntrinsicsReranker,
     IntrinsicsRetriever,
     QueryExpander,
     QueryRewriter,
-    UncertaintyScorer,
 )
 
 from integrations.langchain.tests.models import JudgeModel, SchemaModel, said
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
 from intrinsics_core import BlockingRuntime, InvalidInput, RuntimeUnavailable
+from intrinsics_core.chains.notes import underscored
 from intrinsics_core.profiles.asking import data_of
 from intrinsics_core.profiles.prompted import PROFILE
 from tests.contract.chat_model import tokens_of
@@ -50,7 +48,8 @@ from tests.contract.runtimes import cancelled
 from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
-JUDGES = [HallucinationDetector, CitationGenerator, FactChecker, UncertaintyScorer]
+JUDGES = ["hallucination-detection", "citations", "fact-check", "uncertainty"]
+NAMES = {underscored(judge) for judge in JUDGES}
 YES = {"answerability": "answerable", "confidence": 0.9}
 assign = RunnablePassthrough.assign
 
@@ -79,21 +78,24 @@ def test_1a_a_filter_that_keeps_nothing_before_a_gate() -> None:
     ["", "  \n", AIMessage(""), AIMessage("", tool_calls=[{"name": "search", "args": {}, "id": "1"}])],
     ids=["empty", "blank", "message", "tool call"],
 )
-def test_1b_an_answer_that_says_nothing(judge: Any, answer: Any) -> None:
+def test_1b_an_answer_that_says_nothing(judge: str, answer: Any) -> None:
     given = {"question": QUESTION, "documents": documents(), "answer": answer}
-    found = judge().invoke(given)
-    assert "nothing said" in json.dumps(verdicts(found)[judge.intrinsic])
+    found = AnswerCheck(checks=judge).invoke(given)
+    assert "nothing said" in json.dumps(verdicts(found)[underscored(judge)])
     assert found.tool_calls == getattr(answer, "tool_calls", [])
-    assert verdicts(reduce(operator.add, list(judge().stream(given))))[judge.intrinsic]["reason"] == "nothing said"
+    assert (
+        verdicts(reduce(operator.add, list(AnswerCheck(checks=judge).stream(given))))[underscored(judge)]["reason"]
+        == "nothing said"
+    )
 
 
 @pytest.mark.parametrize("judge", JUDGES[:3])
-def test_1c_an_answer_without_documents_after_all_its_tokens_have_passed(judge: Any) -> None:
+def test_1c_an_answer_without_documents_after_all_its_tokens_have_passed(judge: str) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([FAITHFUL]))
-    chain = assign(answer=writer).assign(answer=judge(runtime=judging())).pick("answer")
+    chain = assign(answer=writer).assign(answer=AnswerCheck(checks=judge, runtime=judging())).pick("answer")
     answer = reduce(operator.add, list(chain.stream({"question": QUESTION, "documents": []})))
     assert answer.text == FAITHFUL
-    assert verdicts(answer)[judge.intrinsic]["reason"] == "nothing retrieved"
+    assert verdicts(answer)[underscored(judge)]["reason"] == "nothing retrieved"
 
 
 # --- 2: what a state still holds ------------------------------------------------------------------------------------
@@ -114,7 +116,10 @@ def test_2a_the_second_turn_of_a_graph_whose_state_holds_the_first_answer() -> N
     graph.add_node("retrieve", lambda state: {"documents": search.invoke(dict(state))})
     graph.add_node("rank", lambda state: {"documents": IntrinsicsReranker(runtime=judging()).invoke(state)})
     graph.add_node("write", lambda state: {"answer": AIMessage(FAITHFUL)})
-    graph.add_node("judge", lambda state: {"answer": HallucinationDetector(runtime=judging()).invoke(state)})
+    graph.add_node(
+        "judge",
+        lambda state: {"answer": AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(state)},
+    )
     graph.set_entry_point("retrieve")
     for one, next_one in [("retrieve", "rank"), ("rank", "write"), ("write", "judge")]:
         graph.add_edge(one, next_one)
@@ -122,7 +127,7 @@ def test_2a_the_second_turn_of_a_graph_whose_state_holds_the_first_answer() -> N
     thread: Any = {"configurable": {"thread_id": "1"}}
     for question in (QUESTION, "Who built the mill?"):
         state = app.invoke({"question": question}, thread)
-        assert verdicts(state["answer"])["hallucination-detection"]["label"] == "faithful"
+        assert verdicts(state["answer"])["hallucination_detection"]["label"] == "faithful"
         assert state["documents"][0].id == "mill"
 
 
@@ -143,8 +148,10 @@ def test_2c_a_question_beside_messages_is_the_last_turn() -> None:
     assert rewrite.original == "Who built it?"
     assert "mill" in rewrite.query
     answered = {"messages": [*history, HumanMessage("Who built it?"), AIMessage(FAITHFUL)], "question": "Who built it?"}
-    found = HallucinationDetector(runtime=judging()).invoke(answered | {"documents": documents()})
-    assert found.text == FAITHFUL and verdicts(found)["hallucination-detection"]["label"] == "faithful"
+    found = AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(
+        answered | {"documents": documents()}
+    )
+    assert found.text == FAITHFUL and verdicts(found)["hallucination_detection"]["label"] == "faithful"
 
 
 # --- 3: ids ---------------------------------------------------------------------------------------------------------
@@ -167,7 +174,7 @@ def test_3a_two_retrievers_that_find_the_same() -> None:
     ranked = IntrinsicsReranker(runtime=judging()).invoke(state)
     assert [d.id for d in ranked][:2] == ["mill", "mill"] and len(ranked) == 5
     assert [d.id for d in ContextRelevanceFilter(runtime=judging()).invoke(state)] == ["mill", "mill"]
-    cited = CitationGenerator(runtime=judging()).invoke({**state, "answer": FAITHFUL})
+    cited = AnswerCheck(checks="citations", runtime=judging()).invoke({**state, "answer": FAITHFUL})
     places = {c["extras"]["document_index"] for c in cited.content_blocks[0]["annotations"]}
     assert places <= {1, 3} and places
 
@@ -214,7 +221,7 @@ def test_4a_metadata_that_the_answering_model_is_shown(fields: Any) -> None:
 
 
 def test_4b_offsets_stay_in_the_text() -> None:
-    found = CitationGenerator(metadata_fields=["company"]).invoke(
+    found = AnswerCheck(checks="citations", metadata_fields=["company"]).invoke(
         {"question": "How did revenue develop?", "documents": REPORTS[1:], "answer": "Revenue rose by twelve per cent."}
     )
     (citation,) = found.content_blocks[0]["annotations"]
@@ -260,7 +267,7 @@ def test_6a_a_threshold_fits_one_document_and_gibberish() -> None:
 def test_6b_a_threshold_is_not_held_against_places_in_a_list() -> None:
     kept = IntrinsicsReranker(runtime=judging(), score_threshold=0.9).compress_documents(documents(), QUESTION)
     assert len(kept) == 3
-    assert "score_threshold" in kept[0].metadata["rag_intrinsics"]["reranking"]["warning"]
+    assert "score_threshold" in kept[0].metadata["reranking_warning"]
 
 
 def test_6c_a_fallback_overwrites_no_score_and_carries_only_its_own_failure() -> None:
@@ -272,7 +279,7 @@ def test_6c_a_fallback_overwrites_no_score_and_carries_only_its_own_failure() ->
     kept = ContextRelevanceFilter(runtime=noisy, on_error="fallback").compress_documents(found, QUESTION)
     assert [d.metadata["relevance_score"] for d in kept] == [i / 50 for i in range(50)]
     assert sum(len(json.dumps(d.metadata)) for d in kept) < 50_000
-    assert "RuntimeUnavailable" in kept[7].metadata["rag_intrinsics"]["context-relevance"]["degraded"]
+    assert "RuntimeUnavailable" in kept[7].metadata["context_relevance_degraded"]
 
 
 # --- 7, 8: what is asked and what is answered -----------------------------------------------------------------------
@@ -313,31 +320,31 @@ def test_8a_the_verdict_and_not_the_draft(reply: Any) -> None:
 # --- 9: failure -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [*JUDGES, AnswerabilityGate, IntrinsicsReranker, QueryRewriter])
+@pytest.mark.parametrize("kind", [AnswerCheck, AnswerabilityGate, IntrinsicsReranker, QueryRewriter])
 def test_9a_on_error_is_checked_when_it_is_built(kind: Any) -> None:
     with pytest.raises(InvalidInput, match="on_error is unknown"):
         kind(on_error="ignore")
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_9b_a_judge_that_is_down_does_not_cost_the_answer(judge: Any) -> None:
+def test_9b_a_judge_that_is_down_does_not_cost_the_answer(judge: str) -> None:
     writer = RunnableLambda(lambda x: x["question"]) | GenericFakeChatModel(messages=iter([FAITHFUL] * 2))
-    chain = assign(answer=writer).assign(answer=judge(runtime=no_judge()))
+    chain = assign(answer=writer).assign(answer=AnswerCheck(checks=judge, runtime=no_judge()))
     answer = chain.invoke({"question": QUESTION, "documents": documents()})["answer"]
     assert answer.text == FAITHFUL
-    assert "connection refused" in verdicts(answer)[judge.intrinsic]["degraded"]
+    assert "connection refused" in verdicts(answer)[underscored(judge)]["degraded"]
     streamed = reduce(operator.add, list(chain.pick("answer").stream({"question": QUESTION, "documents": documents()})))
-    assert streamed.text == FAITHFUL and "degraded" in verdicts(streamed)[judge.intrinsic]
+    assert streamed.text == FAITHFUL and "degraded" in verdicts(streamed)[underscored(judge)]
     with pytest.raises(RuntimeUnavailable):
-        judge(runtime=no_judge(), on_error="raise").invoke({"question": "Q?", "documents": documents(), "answer": "A."})
+        AnswerCheck(checks=judge, runtime=no_judge(), on_error="raise").invoke(
+            {"question": "Q?", "documents": documents(), "answer": "A."}
+        )
 
 
 def test_9c_a_gate_that_is_down_raises_unless_told_otherwise() -> None:
     given = {"question": QUESTION, "documents": documents()}
     with pytest.raises(RuntimeUnavailable):
         AnswerabilityGate(runtime=no_judge()).invoke(given)
-    with pytest.raises(RuntimeUnavailable):
-        UncertaintyScorer(runtime=no_judge()).invoke(given)  # before there is an answer
 
 
 # --- 10: arguments --------------------------------------------------------------------------------------------------
@@ -387,7 +394,7 @@ def grounded(answer: str, **routes: Any) -> Any:
     writer = RunnableLambda(lambda x: x["question"]) | model
     chain: Any = AnswerabilityGate(runtime=judging(), answerable=assign(answer=writer), **routes)
     for judge in JUDGES:
-        chain = chain.assign(answer=judge(runtime=judging()))
+        chain = chain.assign(answer=AnswerCheck(checks=judge, runtime=judging()))
     return chain
 
 
@@ -402,23 +409,25 @@ def test_13a_a_canned_answer_passes_the_judges_that_follow(streaming: bool) -> N
     yes, no = run(QUESTION), run("Which umbrellas does the bakery sell?")
     assert set(yes) == set(no)
     assert yes["answer"].text == FAITHFUL
-    assert set(verdicts(yes["answer"])) == {"about", *(judge.intrinsic for judge in JUDGES)}
+    assert set(verdicts(yes["answer"])) == {"about", *NAMES}
     assert no["answer"].text == "The archive does not say."
     assert no["answerability"]["label"] == "unanswerable"
-    assert not {judge.intrinsic for judge in JUDGES} & set(verdicts(no["answer"]))
+    assert not NAMES & set(verdicts(no["answer"]))
 
 
 @pytest.mark.parametrize("key", ["answer", "response", "generation", "result"])
 def test_13b_answers_under_the_names_of_the_tutorials(key: str) -> None:
-    found = HallucinationDetector(runtime=judging()).invoke(
+    found = AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(
         {"query": QUESTION, "source_documents": documents(), key: FAITHFUL}
     )
-    assert verdicts(found)["hallucination-detection"]["label"] == "faithful"
+    assert verdicts(found)["hallucination_detection"]["label"] == "faithful"
 
 
 def test_13c_no_answer_is_named() -> None:
     with pytest.raises(InvalidInput, match=r"no answer.*'generation', 'result'"):
-        HallucinationDetector().invoke({"question": QUESTION, "documents": documents(), "reply": FAITHFUL})
+        AnswerCheck(checks="hallucination-detection").invoke(
+            {"question": QUESTION, "documents": documents(), "reply": FAITHFUL}
+        )
 
 
 @pytest.mark.parametrize("mine", ["mine", 7, ["a"], {"own": 1}, None])
@@ -426,13 +435,13 @@ def test_13d_somebodys_own_metadata_under_our_name(mine: Any) -> None:
     given = [d.model_copy(update={"metadata": {"rag_intrinsics": mine}}) for d in documents()]
     for component in (IntrinsicsReranker(runtime=judging()), ContextRelevanceFilter(runtime=judging())):
         found = component.compress_documents(given, QUESTION)
-        assert found[0].id == "mill" and component.intrinsic in found[0].metadata["rag_intrinsics"]
+        assert found[0].id == "mill" and found[0].metadata["rag_intrinsics"] == mine
     answer = AIMessage(FAITHFUL, response_metadata={"rag_intrinsics": mine})
-    judged = HallucinationDetector(runtime=judging()).invoke(
+    judged = AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(
         {"question": QUESTION, "documents": given, "answer": answer}
     )
-    assert "hallucination-detection" in verdicts(judged)
-    assert mine is None or str(mine if not isinstance(mine, dict) else "own") in str(verdicts(judged))
+    assert "hallucination_detection" in verdicts(judged)
+    assert not isinstance(mine, dict) or verdicts(judged)["own"] == 1
 
 
 def test_13e_an_empty_canned_answer_and_one_that_depends_on_the_input() -> None:
@@ -465,8 +474,8 @@ def test_14b_a_malformed_list_costs_its_window_alone_and_long_documents_are_cut_
     found = [Document(f"Passage {i} " + "word " * 1000, id=str(i)) for i in range(30)]
     ranked = IntrinsicsReranker(runtime=model).compress_documents(found, "Which?")
     assert sorted(d.id or "" for d in ranked) == sorted(str(i) for i in range(30))
-    told = ranked[0].metadata["rag_intrinsics"]["reranking"]
-    assert told["cut"] == 30 and told["degraded"] and told["mode"] == "listwise"
+    told = ranked[0].metadata
+    assert told["reranking_cut"] == 30 and told["reranking_degraded"]
     assert all(len(call["messages"][-1].content) < 20 * 2300 for call in model.seen)
 
 
@@ -570,8 +579,8 @@ def test_17d_no_citation_for_a_sentence_that_was_judged_wrong() -> None:
         return {"citations": [{"response": name, "sources": sources[:1]} for name in shown["response"]]}
 
     given = {"question": QUESTION, "documents": documents(), "answer": f"{FAITHFUL} {INVENTED}"}
-    judged = HallucinationDetector(runtime=judging()).invoke(given)
-    cited = CitationGenerator(runtime=Scripted(cites_everything)).invoke({**given, "answer": judged})
+    judged = AnswerCheck(checks="hallucination-detection", runtime=judging()).invoke(given)
+    cited = AnswerCheck(checks="citations", runtime=Scripted(cites_everything)).invoke({**given, "answer": judged})
     (annotation,) = cited.content_blocks[0]["annotations"]
     assert cited.text[annotation["start_index"] : annotation["end_index"]] == FAITHFUL
     assert len(verdicts(cited)["citations"]["citations"]) == 1
@@ -579,7 +588,7 @@ def test_17d_no_citation_for_a_sentence_that_was_judged_wrong() -> None:
     cut = judged.model_copy(update={"content": INVENTED})
     more = [*documents(), Document(INVENTED)]
     for other, count in (({"answer": cut}, 1), ({"answer": judged, "documents": more}, 2)):
-        cited = CitationGenerator(runtime=Scripted(cites_everything)).invoke({**given, **other})
+        cited = AnswerCheck(checks="citations", runtime=Scripted(cites_everything)).invoke({**given, **other})
         assert len(cited.content_blocks[0]["annotations"]) == count
 
 
@@ -595,7 +604,9 @@ def test_17d_no_citation_for_a_sentence_that_was_judged_wrong() -> None:
 )
 def test_17e_what_a_loader_says_is_the_citations_title(metadata: dict[str, Any], title: str | None) -> None:
     given = [Document(FAITHFUL, metadata=metadata)]
-    found = CitationGenerator(runtime=judging()).invoke({"question": QUESTION, "documents": given, "answer": FAITHFUL})
+    found = AnswerCheck(checks="citations", runtime=judging()).invoke(
+        {"question": QUESTION, "documents": given, "answer": FAITHFUL}
+    )
     assert found.content_blocks[0]["annotations"][0].get("title") == title
 
 
@@ -629,7 +640,7 @@ def test_17g_verdicts_say_that_they_are_degraded() -> None:
     gate = AnswerabilityGate(runtime=no_judge(), on_error="open").invoke({"question": "Q?", "documents": documents()})
     assert "connection refused" in gate["answerability"]["degraded"]
     ranked = IntrinsicsReranker(runtime=no_judge(), on_error="fallback").compress_documents(documents(), "Q?")
-    assert "connection refused" in ranked[0].metadata["rag_intrinsics"]["reranking"]["degraded"]
+    assert "connection refused" in ranked[0].metadata["reranking_degraded"]
 
 
 # --- new ------------------------------------------------------------------------------------------------------------

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage
 
-from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents
+from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION
 
 pytest.importorskip("langchain.agents", reason="the extra [agents] is not installed")
 
 from langchain.agents import create_agent
 from langchain_rag_intrinsics import AnswerabilityMiddleware, GroundednessMiddleware
-from langchain_rag_intrinsics.agents._retrieved import actions
 from langgraph.checkpoint.memory import InMemorySaver
 
 from integrations.langchain.tests.programs.test_agents import Script, ask, call, last, search, send_email
@@ -26,7 +25,7 @@ def agent(*says: Any, **settings: Any) -> Any:
 
 
 def label(message: AIMessage) -> str:
-    found: str = message.response_metadata["rag_intrinsics"]["hallucination-detection"]["label"]
+    found: str = message.response_metadata["rag_intrinsics"]["hallucination_detection"]["label"]
     return found
 
 
@@ -69,25 +68,6 @@ def test_an_invention_beside_a_report_is_blocked() -> None:
     chat = agent(call("search", query="built the mill"), mail, f"I have sent the email to Anna. {INVENTED}")
     answer = last(ask(chat, "Find out who built the mill and mail it to Anna.", "thread"))
     assert (answer.text, label(answer)) == ("Blocked.", "unfaithful")
-
-
-def test_what_failed_or_only_retrieved_is_no_action() -> None:
-    search_it, mail, other = (
-        call("search", query="mill"),
-        call("send_email", text="Hello"),
-        call("send_email", text="Hi"),
-    )
-    turn = [
-        HumanMessage("Mail Anna."),
-        search_it,
-        ToolMessage("found", tool_call_id=search_it.tool_calls[0]["id"], artifact=documents()),
-        mail,
-        ToolMessage("no network", tool_call_id=mail.tool_calls[0]["id"], status="error"),
-        other,
-        ToolMessage("ok", tool_call_id=other.tool_calls[0]["id"]),
-    ]
-    assert [(made["args"], made["result"]) for made in actions(turn, None)] == [({"text": "Hi"}, "ok")]
-    assert actions([*turn, HumanMessage("Thanks.")], None) == []
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from langchain_core.documents import Document
@@ -11,7 +11,6 @@ from langchain_core.messages import (
     AIMessage,
     BaseMessage,
     ChatMessage,
-    FunctionMessage,
     HumanMessage,
     ToolMessage,
     convert_to_messages,
@@ -20,8 +19,10 @@ from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
+from intrinsics_core.chains import transcript
 from intrinsics_core.chains.fields import as_lines
-from intrinsics_core.chains.transcript import EarlierCalls, asks, by_question, judged_turn, with_earlier_calls
+from intrinsics_core.chains.notes import CANNED, KEY, verdicts_in
+from intrinsics_core.chains.transcript import ChatTurn, MadeCall, judged_turn, last_question
 from intrinsics_core.intrinsics import TABLE
 from langchain_rag_intrinsics._documents import as_document, passages
 
@@ -51,15 +52,12 @@ _PAIRED = ("human", "user", "ai", "assistant", "system")
 class ChainInput:
     """One input: a conversation, the answer where it ends with one, and documents.
 
-    ``fields`` is the metadata that the answering model is shown beside a document's text; ``calls`` are the tool calls
-    that were made for the answer, as `calls_made` gives them, and ``earlier`` those of earlier turns (`earlier_calls`).
+    ``fields`` is the metadata that the answering model is shown beside a document's text.
     """
 
     turns: tuple[BaseMessage, ...]
     documents: tuple[Document, ...] = ()
     fields: tuple[str, ...] = ()
-    calls: tuple[Mapping[str, Any], ...] = ()
-    earlier: EarlierCalls = field(default_factory=dict)
 
     @property
     def answer(self) -> AIMessage | None:
@@ -67,17 +65,21 @@ class ChainInput:
         return last if isinstance(last, AIMessage) else None
 
     @property
+    def question(self) -> str:
+        """The last user turn's text; "" where there is none."""
+        at = last_question(turns := as_turns(self.turns))
+        return turns[at].text if at >= 0 else ""
+
+    @property
     def messages(self) -> list[dict[str, Any]]:
         """The turns as the core takes them, with the calls that were made for them."""
-        turns = with_earlier_calls([{"role": _role(t), "content": str(t.text)} for t in self.turns], self.earlier)
-        if self.calls and self.answer is not None:
-            turns[-1]["tool_calls"] = list(self.calls)
-        return turns
+        shown = [document.page_content for document in self.documents] if self.answer is not None else ()
+        return transcript.messages(as_turns(self.turns), shown)
 
     @property
     def passages(self) -> list[dict[str, Any]]:
         """The documents as the core takes them."""
-        return passages(self.documents, self.fields)
+        return passages(self.documents, self.fields, self.question)
 
     @property
     def unanswered(self) -> ChainInput:
@@ -85,7 +87,39 @@ class ChainInput:
         return replace(self, turns=(*self.turns[:-1], AIMessage("")))
 
 
-def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput:
+def as_turns(messages: Sequence[BaseMessage]) -> tuple[ChatTurn, ...]:
+    """Messages as the neutral turns of `intrinsics_core.chains`: a tool's result stands with its call."""
+    results = {m.tool_call_id: m for m in messages if isinstance(m, ToolMessage)}
+    called = {call["id"] for m in messages if isinstance(m, AIMessage) for call in m.tool_calls}
+    return tuple(_turn(message, results, called) for message in messages)
+
+
+def _turn(message: BaseMessage, results: Mapping[str, ToolMessage], called: Container[str | None]) -> ChatTurn:
+    calls: tuple[MadeCall, ...] = ()
+    if isinstance(message, AIMessage):
+        calls = tuple(made_call(results.get(call["id"] or ""), call) for call in message.tool_calls)
+    elif isinstance(message, ToolMessage) and message.tool_call_id not in called:  # its call was trimmed away
+        calls = (made_call(message),)
+    summed_up = message.additional_kwargs.get("lc_source") == "summarization"
+    return ChatTurn(_role(message), str(message.text), calls, summary=summed_up, message=message)
+
+
+def made_call(result: ToolMessage | None, call: Mapping[str, Any] | None = None) -> MadeCall:
+    """A call with what the tool answered: the documents of its artifact, as a checkpointer keeps them too.
+
+    An empty list is a search that found nothing where the tool says nothing beside it; a calendar may say "no events".
+    """
+    if result is None:
+        return MadeCall(call["name"], call["args"], call["id"]) if call else MadeCall("")
+    name, arguments = (call["name"], call["args"]) if call else (result.name or "", "")
+    text, artifact, found = str(result.text), result.artifact, None
+    if isinstance(artifact, list | tuple) and (artifact or not text.strip()):
+        documents = [as_document(item) for item in artifact]
+        found = None if None in documents else tuple(documents)
+    return MadeCall(name, arguments, result.tool_call_id, text, result.status == "error", found)
+
+
+def read(value: Any, intrinsic: str, fields: tuple[str, ...] = (), *, answered: bool = False) -> ChainInput:
     """A chain's value as an input.
 
     What is asked about a question reads no answer: one that a state still holds from the turn before is left alone, as
@@ -98,16 +132,16 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
             both: the question is then the last turn and the messages what came before. Beside ``question`` alone
             ``chat_history`` may say that. With ``documents`` (also ``context``, ``source_documents``) and ``answer``
             (also ``response``, ``generation``, ``result``) where there are any.
-            ``tool_calls`` may say what was called for the answer, where the messages do not, and
-            ``earlier_tool_calls`` what was called before (`earlier_calls`).
         intrinsic: the name used in errors.
         fields: metadata shown beside the documents' texts.
+        answered: whether an answer is judged, whatever else the intrinsic takes.
 
     Raises:
         InvalidInput: names the field, or says that the messages end with another answer than the one beside them.
     """
     record = TABLE.get(intrinsic)
-    asks = record is None or "user" in record.ends_with  # about a question, maybe about an answer too
+    # about a question, maybe about an answer too
+    asks = not answered and (record is None or "user" in record.ends_with)
     value = as_mapping(value)
     given = value if isinstance(value, Mapping) else {}
     documents = _first(given, DOCUMENTS)
@@ -126,37 +160,11 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = ()) -> ChainInput
     if answer is not None:
         turns = _answered(turns, as_answer(answer, intrinsic), intrinsic)
     elif asks:
-        turns = _open(turns)
+        turns = tuple(turns[: len(transcript.open_question(as_turns(turns)))])
     elif _role(turns[-1]) != "assistant":
         raise InvalidInput("the input has no answer", intrinsic=intrinsic,
                            expected=f"one of {_names(ANSWER)}, or messages that end with it")  # fmt: skip
-    if asks:
-        return ChainInput(turns, as_documents(documents, intrinsic), fields)
-    calls = tuple(given.get("tool_calls") or calls_made(turns))
-    earlier = given.get("earlier_tool_calls") or earlier_calls(turns)
-    return ChainInput(turns, as_documents(documents, intrinsic), fields, calls, earlier)
-
-
-def calls_made(turns: Sequence[BaseMessage]) -> list[dict[str, Any]]:
-    """The tool calls after the last user turn that did not fail: ``name``, ``args``, ``result`` and ``id`` of each."""
-    return calls_in(turns[last_user_turn(turns) + 1 :])
-
-
-def earlier_calls(turns: Sequence[BaseMessage]) -> dict[int, list[dict[str, Any]]]:
-    """The tool calls of earlier turns that did not fail, by the number of the user's turn before them, from 0."""
-    return by_question(turns, lambda turn: asks(_role(turn), str(turn.text)), calls_in)
-
-
-def calls_in(made: Sequence[BaseMessage]) -> list[dict[str, Any]]:
-    """The tool calls in some messages that did not fail, as `calls_made` gives them."""
-    done = {m.tool_call_id: str(m.text) for m in made if isinstance(m, ToolMessage) and m.status != "error"}
-    return [
-        {"name": call["name"], "args": call["args"], "result": done[call["id"]], "id": call["id"]}
-        for message in made
-        if isinstance(message, AIMessage)
-        for call in message.tool_calls
-        if call["id"] in done
-    ]
+    return ChainInput(turns, as_documents(documents, intrinsic), fields)
 
 
 def as_mapping(value: Any) -> Any:
@@ -217,9 +225,14 @@ def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:
     return tuple(_document(item, i, intrinsic) for i, item in enumerate(value))
 
 
-def last_user_turn(turns: Sequence[BaseMessage]) -> int:
-    """Where the last user turn is, or -1. A summary that ``SummarizationMiddleware`` wrote is none."""
-    return next((i for i in reversed(range(len(turns))) if _role(turns[i]) == "user" and not _sums_up(turns[i])), -1)
+def canned(text: str, verdicts: Mapping[str, Any]) -> AIMessage:
+    """An answer that says that there is none, with the verdicts (by intrinsic) that it is there for."""
+    return AIMessage(text, response_metadata={KEY: {**verdicts, CANNED: True}})
+
+
+def is_canned(message: BaseMessage | None) -> bool:
+    """Whether a message claims nothing because one of our components wrote it."""
+    return message is not None and verdicts_in(message.response_metadata).get(CANNED) is True
 
 
 # --- turns --------------------------------------------------------------------------------------------------------
@@ -241,14 +254,10 @@ def _conversation(value: Any, intrinsic: str, *, answered: bool, beside: bool) -
     turns = _turns(value["messages"], intrinsic, "messages")
     if not asked:
         return turns
-    at = last_user_turn(turns)
+    at = last_question(as_turns(turns))
     if at >= 0 and len(asked) == 1 and turns[at].text == asked[0].text:
         return turns if answered or beside else turns[: at + 1]
     return (*turns[: at + 1], *asked, *turns[at + 1 :]) if answered else (*turns, *asked)
-
-
-def _claims(turn: BaseMessage) -> bool:
-    return isinstance(turn, AIMessage) and not turn.tool_calls
 
 
 def _answered(turns: tuple[BaseMessage, ...], answer: AIMessage, intrinsic: str) -> tuple[BaseMessage, ...]:
@@ -270,16 +279,6 @@ def _said(turn: BaseMessage, answer: AIMessage, text: str) -> str:
     if isinstance(turn, AIMessage) and turn.tool_calls:
         return ""
     return text if _same(turn, answer) else str(turn.text)
-
-
-def _open(turns: tuple[BaseMessage, ...]) -> tuple[BaseMessage, ...]:
-    """The turns up to the question that tools are being asked for, or, where they end otherwise, all of them."""
-    last = turns[-1]
-    working = isinstance(last, ToolMessage | FunctionMessage) or (isinstance(last, AIMessage) and not _claims(last))
-    at = last_user_turn(turns)
-    if at < 0:  # the summary of what was asked is all that is left of it
-        at = next((i for i in reversed(range(len(turns))) if _sums_up(turns[i])), -1)
-    return turns[: at + 1] if working and at >= 0 else turns
 
 
 def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
@@ -309,10 +308,6 @@ def _is_written_message(value: Any) -> bool:
     if not isinstance(value, Mapping) or not isinstance(value.get("content"), str | list):
         return False
     return value.get("role", value.get("type")) in _PAIRED
-
-
-def _sums_up(turn: BaseMessage) -> bool:
-    return turn.additional_kwargs.get("lc_source") == "summarization"
 
 
 def _role(turn: BaseMessage) -> str:

@@ -1,0 +1,95 @@
+"""Citations as LangChain's own: annotations of the text blocks of a message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from langchain_core.messages.content import Citation
+
+from intrinsics_core.chains.notes import citation_title, citation_url
+from intrinsics_core.protocol.results import Citations
+from intrinsics_core.render.citations import Mode, Style, view, write
+from langchain_rag_intrinsics._messages import ChainInput
+
+Content = str | list[str | dict[Any, Any]]
+
+
+def annotated(content: Content, given: ChainInput, cited: Citations) -> Content:
+    """The content with the citations that its text blocks do not have yet."""
+    if not cited.citations:
+        return content
+    marked: list[str | dict[Any, Any]] = []
+    for block, begin in _with_offsets(content):
+        if found := _new(block, begin, given, cited):
+            block = {"type": "text", "text": block} if isinstance(block, str) else block
+            block = {**block, "annotations": [*(block.get("annotations") or ()), *found]}
+        marked.append(block)
+    return marked
+
+
+def added_annotations(passed: Content, given: ChainInput, cited: Citations) -> Content:
+    """What adds the citations to text blocks that a stream has shown already."""
+    added: list[str | dict[Any, Any]] = []
+    for block, begin in _with_offsets(passed):
+        if found := _new(block, begin, given, cited):
+            place = {"index": block["index"]} if isinstance(block, dict) and "index" in block else {}
+            added.append({"type": "text", "text": "", "annotations": found, **place})
+    return added
+
+
+def written(content: Content, text: str, given: ChainInput, cited: Citations, mode: Mode, style: Style) -> Content:
+    """The content with the citations in its text."""
+    return with_text(content, write(view(cited, text, given.passages, mode), style))
+
+
+def with_text(content: Content, text: str) -> Content:
+    """The content with another text. Blocks that are no text (thoughts, images) stay in front of it."""
+    others = [block for block in content if isinstance(block, dict) and block.get("type") != "text"]
+    return [*others, {"type": "text", "text": text}] if others else text
+
+
+def _with_offsets(content: Content) -> Iterator[tuple[str | dict[Any, Any], int | None]]:
+    """Each content block with the place of its text in the answer's text; None for blocks that are no text."""
+    at = 0
+    for block in [content] if isinstance(content, str) else content:
+        if isinstance(block, str) or (block.get("type") == "text" and isinstance(block.get("text"), str)):
+            yield block, at
+            at += len(_text(block))
+        else:
+            yield block, None
+
+
+def _new(block: str | dict[Any, Any], begin: int | None, given: ChainInput, cited: Citations) -> list[Citation]:
+    """The citations of a text block that it does not have yet: from the model itself, or from a component before."""
+    there = [] if isinstance(block, str) else block.get("annotations") or []
+    found = [] if begin is None else _of_block(begin, _text(block), given, cited)
+    return [citation for citation in found if not any(_same(citation, other) for other in there)]
+
+
+def _same(one: Citation, other: Any) -> bool:
+    return isinstance(other, Mapping) and all(
+        other.get(name) == one.get(name) for name in ("type", "start_index", "end_index", "cited_text")
+    )
+
+
+def _text(block: str | dict[Any, Any]) -> str:
+    return block if isinstance(block, str) else block["text"]
+
+
+def _of_block(begin: int, text: str, given: ChainInput, cited: Citations) -> list[Citation]:
+    """The citations of a text block, a sentence that crosses its border cut there."""
+    made = []
+    for row in cited.citations:
+        start, end = max(row.response_begin - begin, 0), min(row.response_end - begin, len(text))
+        if start < end:
+            metadata = given.documents[row.document_index].metadata
+            names = ("document_id", "document_index", "document_begin", "document_end")
+            citation = Citation(type="citation", start_index=start, end_index=end, cited_text=row.document_text,
+                                extras={name: getattr(row, name) for name in names})  # fmt: skip
+            if (name := citation_title(metadata)) is not None:
+                citation["title"] = name
+            if (address := citation_url(metadata)) is not None:
+                citation["url"] = address
+            made.append(citation)
+    return made
