@@ -158,10 +158,8 @@ def _turn(question: Question, state: dict[str, Any], seconds: float) -> Turn:
     verdicts = answer.response_metadata.get("rag_intrinsics", {})
 
     gate = Answerability.model_validate(state["answerability"])
-    judged = {
-        d.id: {"label": d.metadata["context_relevance"], "score": d.metadata.get("context_relevance_score")}
-        for d in state["relevant"]
-    }
+    scores = {"label": "context_relevance", "score": "context_relevance_score"}
+    judged = {d.id: {name: d.metadata.get(key) for name, key in scores.items()} for d in state["relevant"]}
     places = {d.id: place for place, d in enumerate(state["retrieved"])}
     irrelevant = {"label": "irrelevant", "score": None}
     ranking = [

@@ -64,4 +64,4 @@ def for_core(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 # What has no meaning without a language model; whose replies are any words; what asks another intrinsic first.
 NEEDS_A_MODEL = frozenset({"hyde", "self-consistency"})
 ANSWERS_FREELY = frozenset({"self-consistency"})
-ASKS_FIRST = {"revise": "hallucination-detection"}
+ASKS_FIRST = {"revise": "hallucination-detection", "check-citations": "audit"}

@@ -22,7 +22,8 @@ from langchain_rag_intrinsics import (
 from intrinsics_core.protocol.results import Result
 from tests.contract.suite import shown
 
-CHECKS = ("uncertainty", "hallucination-detection", "citations", "fact-check", "audit", "evaluate", "answer-relevance")
+CHECKS = ("uncertainty", "hallucination-detection", "citations", "fact-check", "audit", "evaluate", "answer-relevance",
+          "check-citations")  # fmt: skip
 COMPONENTS = {
     "query-rewrite": QueryRewriter,
     "query-expansion": QueryExpander,
