@@ -13,7 +13,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
-from llama_index.postprocessor.rag_intrinsics._judging import JudgingPostprocessor
+from llama_index.postprocessor.rag_intrinsics.postprocessors import JudgingPostprocessor
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Reviser
@@ -21,7 +21,7 @@ from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Revise
 from intrinsics_core.protocol.query_form import embedding_query
 from tests.contract.suite import shown
 
-CHECKED = ("citations", "audit")
+CHECKED = ("citations", "audit", "check-citations")
 EVALUATED = ("answerability", "uncertainty", "hallucination-detection", "fact-check", "answer-relevance", "evaluate")
 COMPONENTS: dict[str, Any] = {
     "query-rewrite": QueryRewriteTransform,
@@ -92,6 +92,7 @@ class LlamaIndexAdapter:
             "context-relevance": lambda: _judged(output, inputs, intrinsic, "judgements", "label", "score"),
             "citations": lambda: _annotated(output),
             "audit": lambda: _annotated(output),
+            "check-citations": lambda: _annotated(output),
             "revise": lambda: _annotated(output),
         }.get(intrinsic, lambda: _evaluated(output))()
 

@@ -165,7 +165,7 @@ def test_spans_and_events_show_no_key() -> None:
 
 class TestRuntimeSetting(RuntimeSettingTests):
     rewriter, reranker = QueryRewriteTransform, IntrinsicsRerank
-    makes = "llama_index.rag_intrinsics._runtime.as_runtime"
+    makes = "llama_index.rag_intrinsics._component.as_runtime"
 
     def rewritten(self, rewriter: Any, question: str) -> str:
         return str(rewriter.run(question).query_str)

@@ -3,20 +3,104 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
+from llama_index.core.llms import LLM
+from llama_index.core.prompts.mixin import PromptDictType, PromptMixin, PromptMixinType
 from llama_index.core.schema import BaseComponent
-from llama_index.rag_intrinsics import _runtime
-from llama_index.rag_intrinsics._prompts import NoPrompts
-from llama_index.rag_intrinsics._settings import check_names, wrong_choice
-from pydantic import ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_serializer, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    field_serializer,
+    model_validator,
+)
 
-from intrinsics_core import INTRINSICS, Call, IntrinsicsError, Profile, Runtime, arun, run
+from intrinsics_core import (
+    INTRINSICS,
+    Call,
+    Profile,
+    Runtime,
+    arun,
+    arun_many,
+    as_runtime,
+    profiles,
+    run,
+    run_many,
+    runtimes,
+)
 from intrinsics_core.intrinsics import TABLE, Documents, Messages
-from intrinsics_core.runtimes.configs import key_apart
+from intrinsics_core.protocol.names import unknown
+from intrinsics_core.runtimes.configs import key_apart, with_key
 
 T = TypeVar("T")
+
+
+def _several(values: object) -> object:
+    if isinstance(values, str):
+        return (values,)  # one name, not its letters
+    return tuple(values) if isinstance(values, Iterable) else values
+
+
+Several = BeforeValidator(_several)
+"""Of a setting that is one name or several of them: it is then a tuple."""
+
+
+def check_names(given: Iterable[str], known: Iterable[str], *, called: str) -> None:
+    """Whether every setting is one that there is.
+
+    Args:
+        called: the class that is built, for the message.
+
+    Raises:
+        InvalidInput: one is not; the message has the nearest name.
+    """
+    names = list(dict.fromkeys(known))
+    for name in given:
+        if name not in names:
+            raise unknown(f"{called} has no setting of that name", name, names)
+
+
+def _told(error: ValidationError) -> Exception:
+    """Pydantic's error; as ours, with the nearest choice, where a value is none of those that a setting takes."""
+    for found in error.errors():
+        if found["type"] in ("literal_error", "enum"):
+            known = re.findall(r"'([^']*)'", str(found.get("ctx", {}).get("expected")))
+            return unknown(f"{'.'.join(map(str, found['loc']))} is unknown", found["input"], known)
+    return error
+
+
+class NoPrompts:
+    """Has no prompts of its own: they are the profile's, and are not edited one by one."""
+
+    def _get_prompts(self) -> PromptDictType:
+        return {}
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return {}
+
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        """There are none."""
+
+
+class InnerPrompts(NoPrompts, PromptMixin):
+    """Reads and changes the prompts of ``_inner`` under the names that they have there.
+
+    Not as a module of its own (``inner:...``): LlamaIndex changes prompts one module deep and no deeper.
+    """
+
+    _inner: PromptMixin
+
+    def get_prompts(self) -> PromptDictType:
+        return self._inner.get_prompts()
+
+    def update_prompts(self, prompts_dict: PromptDictType) -> None:
+        self._inner.update_prompts(prompts_dict)
 
 
 class RuntimeHolder(BaseComponent):
@@ -25,16 +109,23 @@ class RuntimeHolder(BaseComponent):
     # Not made when it is set: building a component stays cheap, and no message of pydantic's shows a config.
     runtime: Any = None
 
-    _made: _runtime.Made | None = PrivateAttr(default=None)
+    _made: Runtime | None = PrivateAttr(default=None)
 
     @field_serializer("runtime")
     def _shown_runtime(self, value: Any) -> Any:
-        return _runtime.shown(value)
+        return _shown(value)
 
-    def _engine(self, api_key: SecretStr | None = None) -> Runtime:
-        if self._made is None or not self._made.fits(self.runtime, api_key):
-            self._made = _runtime.Made.of(self.runtime, api_key)
-        return self._made.engine
+    @property
+    def engine(self) -> Runtime:
+        """The core runtime behind this component: made at first use, and anew where ``runtime`` was changed."""
+        if self._made is None:
+            self._made = as_runtime(with_key(self.runtime, getattr(self, "api_key", None)))
+        return self._made
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in ("runtime", "api_key"):
+            self._made = None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy, with other settings where ``update`` gives some; they are checked as when they are set."""
@@ -44,9 +135,17 @@ class RuntimeHolder(BaseComponent):
             setattr(copy, name, changes[name])
         return copy
 
-    @classmethod
-    def class_name(cls) -> str:
-        return cls.__name__
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        memo = {} if memo is None else memo
+        memo |= {id(shared): shared for shared in (*_clients(self.runtime), self._made, getattr(self, "profile", None))}
+        return super().__deepcopy__(memo)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # LlamaIndex leaves out what cannot be pickled: the copy would then judge with another runtime, unnoticed.
+        pickle.dumps(self.runtime)
+        settings = super().model_copy()
+        settings._made = None
+        return super(RuntimeHolder, settings).__getstate__()
 
 
 class IntrinsicComponent(RuntimeHolder, NoPrompts):
@@ -55,8 +154,7 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
 
     Args:
         runtime: where the work is done: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, a
-            LlamaIndex LLM, a name (``"embedded"``, or one that LlamaIndex resolves), or None for the embedded encoder
-            (offline, CPU).
+            LlamaIndex LLM, or None for the embedded encoder (offline, CPU).
         api_key: the key for a runtime config; one inside the config is moved here. It is never dumped: give it again
             when loading, ``from_dict(data, api_key=...)``.
         profile: a profile or its name; the runtime's own where left out.
@@ -85,10 +183,12 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
         try:
             super().__init__(**settings)
         except ValidationError as error:
-            raise wrong_choice(error) or error from None
-        # Not a validator's work: pydantic would wrap the error, and show the settings beside it.
-        TABLE[self.intrinsic].chosen(self.on_error)
-        _runtime.check(self.runtime, self.profile)
+            raise _told(error) from None
+        self._check(self.runtime, self.profile, self.on_error)
+
+    @classmethod
+    def class_name(cls) -> str:
+        return cls.__name__
 
     @model_validator(mode="before")
     @classmethod
@@ -101,39 +201,29 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
         for name, value in super().__repr_args__():
-            yield name, _runtime.shown(value) if name == "runtime" else value
+            yield name, _shown(value) if name == "runtime" else value
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_"):
+            return super().__setattr__(name, value)
+        check_names([name], type(self).model_fields, called=self.class_name())
         if name == "runtime":
             apart = key_apart({name: value})
             value = apart[name]
-            _runtime.check(value, self.profile)
+        given = {kept: getattr(self, kept) for kept in ("runtime", "profile", "on_error")}
+        self._check(**given | ({name: value} if name in given else {}))
+        if name == "runtime":
             self.api_key = apart.get("api_key")  # that of the runtime before is not sent to this one
-        elif name == "profile":
-            _runtime.check(self.runtime, value)
-        elif name == "on_error":
-            TABLE[self.intrinsic].chosen(value)
-        elif not name.startswith("_"):
-            check_names([name], type(self).model_fields, called=self.class_name())
         try:
             super().__setattr__(name, value)
         except ValidationError as error:
-            raise wrong_choice(error) or error from None
+            raise _told(error) from None
 
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        memo = {} if memo is None else memo
-        memo |= {id(shared): shared for shared in (*_runtime.clients(self.runtime), self.profile)}
-        return super().__deepcopy__(memo)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # LlamaIndex leaves out what cannot be pickled: the copy would then judge with another runtime, unnoticed.
-        pickle.dumps(self.runtime)
-        return super().__getstate__()
-
-    @property
-    def engine(self) -> Runtime:
-        """The core runtime behind this component: made at first use, and anew where ``runtime`` was changed."""
-        return self._engine(self.api_key)
+    def _check(self, runtime: Any, profile: Any, on_error: str) -> None:
+        """Not a validator's work: pydantic would wrap the error, and show the settings beside it."""
+        TABLE[self.intrinsic].chosen(on_error)
+        profiles.check(profile)
+        runtimes.check(runtime)
 
     def _result(self, call: Call[T]) -> T:
         return run(call, self.engine, profile=self.profile)
@@ -141,20 +231,31 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
     async def _aresult(self, call: Call[T]) -> T:
         return await arun(call, self.engine, profile=self.profile)
 
-    def _ask(self, messages: Messages, documents: Documents, of: str | None = None, **options: Any) -> Call[Any]:
-        """The call of the core: this component's intrinsic, or another one on the same settings."""
+    def _results(self, calls: Sequence[Call[Any]]) -> list[Any]:
+        return run_many(calls, self.engine, profile=self.profile)
+
+    async def _aresults(self, calls: Sequence[Call[Any]]) -> list[Any]:
+        return await arun_many(calls, self.engine, profile=self.profile)
+
+    def _ask(self, messages: Messages, documents: Documents, **options: Any) -> Call[Any]:
+        """The call of the core on these settings."""
         how = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
-        return INTRINSICS[of or self.intrinsic](messages, documents, **how, **options)
+        return INTRINSICS[self.intrinsic](messages, documents, **how, **options)
 
 
-def settled(call: Call[T], result: T | IntrinsicsError) -> T:
-    """What comes of one call of many: its result, or its fallback where it failed.
+def _clients(spec: Any) -> Iterator[Any]:
+    """The runtimes and LLMs in what was given as ``runtime=``: they have connections and limits, and are not copied."""
+    if isinstance(spec, Mapping):
+        for value in spec.values():
+            yield from _clients(value)
+    elif isinstance(spec, Runtime | LLM):
+        yield spec
 
-    Raises:
-        IntrinsicsError: it failed, and has no fallback.
+
+def _shown(spec: Any) -> Any:
+    """The runtime as plain values: a config or a name as it is, an object by its class alone (its fields may hold
+    keys). A saved object cannot be made again from that; the component that is loaded says so at its first call.
     """
-    if not isinstance(result, IntrinsicsError):
-        return result
-    if call.fallback is None:
-        raise result
-    return call.fallback(call.task, f"{type(result).__name__}: {result}")
+    if spec is None or isinstance(spec, str):
+        return spec
+    return dict(spec) if isinstance(spec, Mapping) else {"kind": type(spec).__name__}

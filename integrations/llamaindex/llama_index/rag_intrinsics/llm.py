@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from llama_index.core.base.llms.types import LogProb
@@ -38,13 +37,7 @@ _WRITERS = frozenset(
 _REFUSES_SCHEMA = re.compile(rf"{ChatRuntime.refusals[SCHEMA].pattern}|tool.?(call|choice|use)|function.?call", re.I)
 
 
-@dataclass(frozen=True)
-class _Ask:
-    """One chat to hold: with this LLM, these messages, these keyword arguments."""
-
-    llm: LLM
-    messages: Sequence[ChatMessage]
-    options: Mapping[str, Any] = field(default_factory=dict)
+_Ask = tuple[LLM, Sequence[ChatMessage], Mapping[str, Any]]  # whom to ask what, with which keyword arguments
 
 
 class LLMRuntime(ChatRuntime):
@@ -52,22 +45,20 @@ class LLMRuntime(ChatRuntime):
 
     Args:
         llm: the LLM, which may be the one that writes the answers. Its own settings (temperature, retries, timeout) are
-            kept, but for tools and a format of replies among its ``additional_kwargs``, and the class of a structured
-            LLM: these are the writer's. A judge does best at temperature 0. Samples and repeats are drawn at the
-            temperature of the request where the LLM is set to a lower one.
+            kept, but for tools, a format of replies, and the class of a structured LLM: these are the writer's. A judge
+            does best at temperature 0. Samples are drawn at the request's temperature where the LLM has a lower one.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
         concurrency: chats under way at once: those of asynchronous callers, and as many of synchronous ones.
         structured_output: whether to constrain replies by JSON schema. None: where the LLM says that it can, by
             ``response_format`` (the OpenAI family) or by calling a function. Without it the LLM is asked in words, and
             its reply is read leniently but checked in full.
         logprobs: whether to ask for log-probabilities, from which scores come. None: where the LLM's class has the
-            settings ``logprobs`` and ``top_logprobs`` and constrains replies by ``response_format`` (a function call
-            has none). Without them scores come from the confidence that the LLM states, which is worth less.
+            settings ``logprobs`` and ``top_logprobs`` and constrains replies by ``response_format``. Without them
+            scores come from the confidence that the LLM states, which is worth less.
 
-    An LLM that refuses one of the two (an error that names it) is asked without it from then on; a warning says so.
-    Asynchronous callers await ``achat``; one that merely calls the synchronous ``chat`` (as ``CustomLLM`` does) is run
-    in a thread, so that the event loop is free. So is one whose asynchronous connections belong to an event loop that
-    is over, as after a second ``asyncio.run``. Chats are spans inside the component's own.
+    An LLM that refuses one of the two is asked without it from then on; a warning says so. An LLM that only has a
+    synchronous ``chat``, or whose connections belong to an event loop that is over, is asked in a thread. Chats are
+    spans inside the component's own.
 
     Example:
         >>> from llama_index.core.llms import MockLLM
@@ -99,14 +90,39 @@ class LLMRuntime(ChatRuntime):
         self._settings: tuple[Any, ...] = ()  # of the LLM, when these were copied
 
     def ask(self, request: Generate, features: frozenset[str]) -> ChatResponse:
-        asking = self._asking(request, features)
-        return asking.llm.chat(asking.messages, **asking.options)
+        llm, messages, options = self._asking(request, features)
+        return llm.chat(messages, **options)
 
     async def aask(self, request: Generate, features: frozenset[str]) -> ChatResponse:
-        return await _chatted(self.llm, self._asking(request, features))
+        llm, messages, options = self._asking(request, features)
+        defined_by = next(kind for kind in type(self.llm).__mro__ if "achat" in vars(kind))
+        if defined_by is not CustomLLM:  # whose achat is the synchronous chat in disguise
+            try:
+                return await llm.achat(messages, **options)
+            except Exception as error:
+                if not _of_another_loop(error):
+                    raise
+        return await asyncio.to_thread(llm.chat, messages, **options)
 
     def read(self, reply: ChatResponse, seconds: float) -> Generated:
-        return _generated(reply, seconds)
+        text, raw = reply.message.content or "", _mapping(reply.raw)
+        choices = raw.get("choices")
+        choice = _mapping(choices[0]) if isinstance(choices, list) and choices else {}
+        tokens = {**_mapping(raw.get("usage")), **reply.additional_kwargs}
+        # From the raw reply of the OpenAI family, else from LlamaIndex's own lists.
+        rows = _mapping(choice.get("logprobs")).get("content")
+        return Generated(
+            text,
+            logprobs=token_logprobs(rows, text) if rows else _from_lists(reply.logprobs or (), text),
+            finish_reason=ended(choice, raw),
+            usage=Usage(
+                requests=1,
+                prompt_tokens=int(tokens.get("prompt_tokens") or 0),
+                completion_tokens=int(tokens.get("completion_tokens") or 0),
+                cached_tokens=int(_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens") or 0),
+                seconds=seconds,
+            ),
+        )
 
     def _asking(self, request: Generate, features: frozenset[str]) -> _Ask:
         llm = self._drawing(request)
@@ -117,12 +133,12 @@ class LLMRuntime(ChatRuntime):
         if isinstance(request.constraint, JsonSchema) and SCHEMA in features:
             schema = dict(request.constraint.schema)
             if not _takes_response_format(llm):
-                return _Ask(llm.as_structured_llm(_shape(schema)), messages, options)
+                return llm.as_structured_llm(_shape(schema)), messages, options
             name = re.sub(r"\W+", "_", str(schema.get("title", "reply")))
             strict = schema.get("additionalProperties") is False  # enforced only then, and only in this shape
             named = {"name": name, "schema": schema, "strict": strict}
             options["response_format"] = {"type": "json_schema", "json_schema": named}
-        return _Ask(llm, messages, options)
+        return llm, messages, options
 
     def _drawing(self, request: Generate) -> LLM:
         """The LLM that this request is drawn with; most often itself. A copy is kept until a setting is changed."""
@@ -136,18 +152,6 @@ class LLMRuntime(ChatRuntime):
         if key not in self._drawn:
             self._drawn[key] = self.llm.model_copy(update=changes)
         return self._drawn[key]
-
-
-async def _chatted(llm: LLM, ask: _Ask) -> ChatResponse:
-    defined_by = next(kind for kind in type(llm).__mro__ if "achat" in vars(kind))
-    if defined_by is CustomLLM:  # the synchronous chat in disguise
-        return await asyncio.to_thread(ask.llm.chat, ask.messages, **ask.options)
-    try:
-        return await ask.llm.achat(ask.messages, **ask.options)
-    except Exception as error:
-        if not _of_another_loop(error):
-            raise
-        return await asyncio.to_thread(ask.llm.chat, ask.messages, **ask.options)
 
 
 def _of_another_loop(error: BaseException | None) -> bool:
@@ -215,39 +219,11 @@ def _shape(schema: dict[str, Any]) -> type[BaseModel]:
     return Reply
 
 
-def _generated(got: ChatResponse, seconds: float) -> Generated:
-    text = got.message.content or ""
-    raw = _mapping(got.raw)
-    choices = raw.get("choices")
-    choice = _mapping(choices[0]) if isinstance(choices, list) and choices else {}
-    tokens = {**_mapping(raw.get("usage")), **got.additional_kwargs}
-    return Generated(
-        text,
-        logprobs=_logprobs(choice, got, text),
-        finish_reason=ended(choice, raw),
-        usage=Usage(
-            requests=1,
-            prompt_tokens=int(tokens.get("prompt_tokens") or 0),
-            completion_tokens=int(tokens.get("completion_tokens") or 0),
-            cached_tokens=int(_mapping(tokens.get("prompt_tokens_details")).get("cached_tokens") or 0),
-            seconds=seconds,
-        ),
-    )
-
-
 def _mapping(value: Any) -> Mapping[str, Any]:
     """What a provider's object or dict holds; nothing, where it is neither."""
     if isinstance(value, BaseModel):
         value = value.model_dump()
     return value if isinstance(value, Mapping) else {}
-
-
-def _logprobs(choice: Mapping[str, Any], got: ChatResponse, text: str) -> tuple[TokenLogprob, ...] | None:
-    """Log-probabilities from the raw reply of the OpenAI family, else from LlamaIndex's own lists. None where these are
-    not the tokens of this text.
-    """
-    rows = _mapping(choice.get("logprobs")).get("content")
-    return token_logprobs(rows, text) if rows else _from_lists(got.logprobs or (), text)
 
 
 def _from_lists(places: Sequence[Sequence[LogProb]], text: str) -> tuple[TokenLogprob, ...] | None:

@@ -6,12 +6,10 @@ import asyncio
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding, Embedding
-from llama_index.rag_intrinsics import _runtime
-from llama_index.rag_intrinsics._component import RuntimeHolder
-from llama_index.rag_intrinsics._settings import check_names
+from llama_index.rag_intrinsics._component import RuntimeHolder, check_names
 from pydantic import ConfigDict, Field
 
-from intrinsics_core import InvalidInput, Runtime
+from intrinsics_core import InvalidInput, Runtime, as_runtime
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
 NAME = "rag-intrinsics/all-MiniLM-L6-v2"
@@ -53,19 +51,25 @@ class IntrinsicsEmbedding(RuntimeHolder, BaseEmbedding):
         check_names(settings, type(self).model_fields, called=self.class_name())
         super().__init__(runtime=runtime, **settings)
         # Nothing is loaded yet: the model comes with the first text.
-        self.model_name = _label(self.engine, settings.get("model_name"))
+        self.model_name = settings.get("model_name", "")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name == "runtime":
-            super().__setattr__("model_name", _label(_embedding(_runtime.engine(value, None)), None))
-        elif name == "model_name":
-            value = _label(self.engine, value)
+        if name == "model_name":
+            loaded = NAME if self.engine.path is None else str(self.engine.path)
+            if value not in ("", loaded, loaded.rpartition("/")[2]):
+                raise InvalidInput("model_name is not what is loaded", expected=f"{loaded!r}, or runtime={{'kind': "
+                                   "'embedded', 'path': FOLDER}} for another one", got=repr(value))  # fmt: skip
+            value = loaded
+        elif name == "runtime":
+            _embedding(as_runtime(value))
         super().__setattr__(name, value)
+        if name == "runtime":
+            self.model_name = ""
 
     @property
     def engine(self) -> EmbeddedRuntime:
         """The runtime that embeds; another one, where ``runtime`` was changed."""
-        return _embedding(self._engine())
+        return _embedding(super().engine)
 
     def _get_query_embedding(self, query: str) -> Embedding:
         return self.engine.embed([query], kind="query")[0]
@@ -94,12 +98,3 @@ def _embedding(engine: Runtime) -> EmbeddedRuntime:
         raise InvalidInput("runtime: it does not embed", expected="None, 'embedded', {'kind': 'embedded', ...} or "
                            "an EmbeddedRuntime", got=type(engine).__name__)  # fmt: skip
     return engine
-
-
-def _label(engine: EmbeddedRuntime, given: str | None) -> str:
-    """What its vectors are labelled with. Raises InvalidInput where another model was named."""
-    loaded = NAME if engine.path is None else str(engine.path)
-    if given not in (None, loaded, loaded.rpartition("/")[2]):
-        raise InvalidInput("model_name is not what is loaded", expected=f"{loaded!r}, or runtime={{'kind': "
-                           "'embedded', 'path': FOLDER}} for another one", got=repr(given))  # fmt: skip
-    return loaded

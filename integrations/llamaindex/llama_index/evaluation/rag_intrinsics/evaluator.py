@@ -10,10 +10,9 @@ from llama_index.core.base.response.schema import Response
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
-from llama_index.rag_intrinsics._component import IntrinsicComponent
+from llama_index.rag_intrinsics._component import IntrinsicComponent, check_names
 from llama_index.rag_intrinsics._inputs import History, conversation, distinct, passages
 from llama_index.rag_intrinsics._responses import answer_of, calls_of, sources_of
-from llama_index.rag_intrinsics._settings import check_names
 from pydantic import Field
 
 from intrinsics_core import Call, InvalidInput

@@ -1,11 +1,5 @@
-"""Node postprocessors: rerank what was retrieved, and keep what helps.
+"""Node postprocessors: rerank what was retrieved, and keep what helps."""
 
->>> from llama_index.postprocessor.rag_intrinsics import IntrinsicsRerank
->>> IntrinsicsRerank(top_n=3).class_name()
-'IntrinsicsRerank'
-"""
-
-from llama_index.postprocessor.rag_intrinsics.relevance import ContextRelevancePostprocessor
-from llama_index.postprocessor.rag_intrinsics.rerank import IntrinsicsRerank
+from llama_index.postprocessor.rag_intrinsics.postprocessors import ContextRelevancePostprocessor, IntrinsicsRerank
 
 __all__ = ["ContextRelevancePostprocessor", "IntrinsicsRerank"]

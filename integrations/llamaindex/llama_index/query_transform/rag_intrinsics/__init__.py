@@ -1,11 +1,5 @@
-"""Query transforms: make the question stand alone, and say it in several ways.
+"""Query transforms: make the question stand alone, and say it in several ways."""
 
->>> from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
->>> QueryRewriteTransform().run("Who built the tide mill at Port Ellery?").query_str
-'Who built the tide mill at Port Ellery?'
-"""
-
-from llama_index.query_transform.rag_intrinsics.expansion import QueryExpansionTransform
-from llama_index.query_transform.rag_intrinsics.rewrite import QueryRewriteTransform
+from llama_index.query_transform.rag_intrinsics.transforms import QueryExpansionTransform, QueryRewriteTransform
 
 __all__ = ["QueryExpansionTransform", "QueryRewriteTransform"]

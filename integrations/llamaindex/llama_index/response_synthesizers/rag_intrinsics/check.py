@@ -1,33 +1,42 @@
-"""Verdicts on an answer."""
+"""What is said of a finished answer: verdicts, its citations in its text, and what is left when it is put right."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, StreamingResponse
 from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, QueryType
-from llama_index.rag_intrinsics._component import IntrinsicComponent
+from llama_index.rag_intrinsics._component import InnerPrompts, IntrinsicComponent, Several
 from llama_index.rag_intrinsics._inputs import History, conversation, passages
-from llama_index.rag_intrinsics._prompts import InnerPrompts
-from llama_index.rag_intrinsics._responses import answer_of, calls_of, noted, saying, sources_of, under_way
-from llama_index.rag_intrinsics._settings import Several
+from llama_index.rag_intrinsics._responses import (
+    answer_of,
+    calls_of,
+    is_structured,
+    noted,
+    noted_on,
+    saying,
+    sources_of,
+    under_way,
+)
 from llama_index.response_synthesizers.rag_intrinsics._streams import CheckedChatStream
 from pydantic import Field
 
-from intrinsics_core import InvalidInput, arun_many, run_many
+from intrinsics_core import Call, InvalidInput
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
-from intrinsics_core.chains.notes import KEY, underscored
+from intrinsics_core.chains.notes import KEY, underscored, verdict_in, verdicts_in
 from intrinsics_core.chains.policy import Decision, Unretrieved
 from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.intrinsics import OnError
-from intrinsics_core.protocol.results import Faithfulness
+from intrinsics_core.protocol.names import named
+from intrinsics_core.protocol.results import Audit, Citations, Faithfulness, RevisedAnswer
+from intrinsics_core.render.citations import Mode, Style, view, write
 from intrinsics_core.running.flows import CANNED
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
@@ -114,11 +123,7 @@ class AnswerCheck(IntrinsicComponent):
         self.checks = self._checks().checks  # tells what is wrong, and spells the names as the core does
 
     def check(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
-        """The response with verdicts.
-
-        Args:
-            query: the question that it answers; a conversation query brings the turns before it.
-            chat_history: the turns before the question.
+        """The response with verdicts. The turns before the question come with ``query`` or as ``chat_history``.
 
         Raises:
             IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.protocol.errors`.
@@ -135,12 +140,10 @@ class AnswerCheck(IntrinsicComponent):
         """Any query engine, whose responses come checked. Prompts are the inner engine's, under its names.
 
         Example:
-            >>> from llama_index.core import VectorStoreIndex
+            >>> from llama_index.core import MockEmbedding, VectorStoreIndex
             >>> from llama_index.core.llms import MockLLM
             >>> from llama_index.core.schema import TextNode
-            >>> from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-            >>> nodes = [TextNode(text="Ada Brink built it in 1911.")]
-            >>> index = VectorStoreIndex(nodes, embed_model=IntrinsicsEmbedding())
+            >>> index = VectorStoreIndex([TextNode(text="Ada Brink built it.")], embed_model=MockEmbedding(8))
             >>> engine = AnswerCheck().as_query_engine(index.as_query_engine(llm=MockLLM()))
             >>> sorted(engine.query("Who built it?").metadata["rag_intrinsics"])
             ['audit']
@@ -148,30 +151,29 @@ class AnswerCheck(IntrinsicComponent):
         return _CheckedQueryEngine(query_engine, self)
 
     def _asked(self, query: QueryType, response: Any, history: History) -> Asked:
-        calls = () if under_way(response) else calls_of(response)
-        return Asked(query, history, lambda: sources_of(response, self.tools), calls)
+        return Asked(query, history, lambda: sources_of(response, self.tools), calls_of(response))
 
     def _checked(self, asked: Asked, response: Any) -> Any:
-        return self._streamed(asked, response) if under_way(response) else self._noted(
-            response, self._judge(asked, answer_of(response)))  # fmt: skip
+        if under_way(response):
+            return self._streamed(asked, response)
+        return self._noted(response, *self._judge(asked, answer_of(response)))
 
     async def _achecked(self, asked: Asked, response: Any) -> Any:
-        return self._streamed(asked, response) if under_way(response) else self._noted(
-            response, await self._ajudge(asked, answer_of(response)))  # fmt: skip
+        if under_way(response):
+            return self._streamed(asked, response)
+        return self._noted(response, *await self._ajudge(asked, answer_of(response)))
 
     @dispatcher.span
     def _judge(self, asked: Asked, answer: str, names: Sequence[str] = ()) -> Judged:
         try:
-            run = {"run": lambda calls: run_many(calls, self.engine, profile=self.profile)}
-            return self._told(run_steps(self._steps(asked, answer, names), run))
+            return self._told(run_steps(self._steps(asked, answer, names), {"run": self._results}))
         except Exception as error:  # the answer is there: whatever a judge does wrong does not cost it
             return self._failed(error)
 
     @dispatcher.span
     async def _ajudge(self, asked: Asked, answer: str, names: Sequence[str] = ()) -> Judged:
         try:
-            run = {"run": lambda calls: arun_many(calls, self.engine, profile=self.profile)}
-            return self._told(await arun_steps(self._steps(asked, answer, names), run))
+            return self._told(await arun_steps(self._steps(asked, answer, names), {"run": self._aresults}))
         except Exception as error:
             return self._failed(error)
 
@@ -205,8 +207,7 @@ class AnswerCheck(IntrinsicComponent):
         logger.warning("%s: no verdicts", self.class_name(), exc_info=error)
         return {name: {"degraded": f"{type(error).__name__}: {error}"} for name in self.checks}, Decision("annotate")
 
-    def _noted(self, response: Any, judged: Judged) -> Any:
-        verdicts, decision = judged
+    def _noted(self, response: Any, verdicts: Verdicts, decision: Decision) -> Any:
         return noted(saying(response, self.text) if decision.act == "replace" else response, verdicts)
 
     # --- streams ------------------------------------------------------------------------------------------------------
@@ -226,48 +227,43 @@ class AnswerCheck(IntrinsicComponent):
         return replace(signed, response_gen=through(signed.response_gen, asked, signed.metadata[KEY]))
 
     def _tokens(self, tokens: Iterator[str], asked: Asked, verdicts: Verdicts) -> Iterator[str]:
-        said: list[str] = []
-        if checker := self._checker(asked):
-            for event in checker.check(tokens):
-                self._tell(event, verdicts)
-                said.append(event.text)
-                if event.text:
-                    yield event.text
-        for token in () if checker else tokens:
-            said.append(token)
-            if self.mode != "block":
-                yield token
+        said, checker = "", self._checker(asked, verdicts)
+        for event in checker.check(tokens) if checker else map(StreamEvent, tokens):
+            self._tell(event, verdicts)
+            said += event.text
+            if event.text and not self._holds:
+                yield event.text
         if left := self._left(checker):
-            yield from self._end(verdicts, "".join(said), self._judge(asked, "".join(said), left))
+            yield from self._end(verdicts, said, self._judge(asked, said, left))
 
     async def _atokens(self, tokens: AsyncIterator[str], asked: Asked, verdicts: Verdicts) -> AsyncIterator[str]:
-        said: list[str] = []
-        if checker := self._checker(asked):
-            # Tokens pass at once, however long a verdict takes.
-            async with aclosing(cast(AsyncGenerator[StreamEvent, None], checker.acheck(tokens))) as events:
-                async for event in events:
-                    self._tell(event, verdicts)
-                    said.append(event.text)
-                    if event.text:
-                        yield event.text
-        else:
-            async for token in tokens:
-                said.append(token)
-                if self.mode != "block":
-                    yield token
+        said, checker = "", self._checker(asked, verdicts)
+        # Where sentences are judged, tokens pass at once, however long a verdict takes.
+        async with aclosing(cast(Any, checker.acheck(tokens) if checker else _events(tokens))) as events:
+            async for event in events:
+                self._tell(event, verdicts)
+                said += event.text
+                if event.text and not self._holds:
+                    yield event.text
         if left := self._left(checker):
-            for text in self._end(verdicts, "".join(said), await self._ajudge(asked, "".join(said), left)):
+            for text in self._end(verdicts, said, await self._ajudge(asked, said, left)):
                 yield text
+
+    @property
+    def _holds(self) -> bool:
+        """Whether an answer may be replaced, so that nothing of it is shown before it is judged."""
+        return "block" in (self.mode, self.unretrieved)
 
     def _end(self, verdicts: Verdicts, said: str, judged: Judged) -> Iterator[str]:
         """Notes the verdicts; the text of a stream that was held whole."""
         verdicts.update({underscored(name): verdict for name, verdict in judged[0].items()})
-        if self.mode == "block":
+        if self._holds:
             yield self.text if judged[1].act == "replace" else said
 
-    def _checker(self, asked: Asked) -> StreamChecker | None:
-        if self.stream == "end" or self.mode == "block":
+    def _checker(self, asked: Asked, verdicts: Verdicts) -> StreamChecker | None:
+        if self.stream == "end" or self._holds:
             return None
+        verdicts[SENTENCES] = []
         try:
             return StreamChecker(
                 conversation(asked.query, history=asked.history),
@@ -283,7 +279,8 @@ class AnswerCheck(IntrinsicComponent):
             return None  # judged as a whole then, which says what is wrong
 
     def _tell(self, event: StreamEvent, verdicts: Verdicts) -> None:
-        verdicts.setdefault(SENTENCES, []).extend(row.model_dump(mode="json") for row in event.sentences)
+        if event.sentences:
+            verdicts[SENTENCES] += [row.model_dump(mode="json") for row in event.sentences]
         if whole := event.audit:
             parts = dict(zip(_OF_AN_AUDIT, (whole, whole.citations, whole.hallucination), strict=True))
             told = {name: parts[name] for name in self.checks if name in parts}
@@ -292,6 +289,11 @@ class AnswerCheck(IntrinsicComponent):
     def _left(self, checker: StreamChecker | None) -> list[str]:
         """The checks that are to be asked for once an answer is whole: of a stream that was judged, the other ones."""
         return [name for name in self.checks if checker is None or name not in _OF_AN_AUDIT]
+
+
+async def _events(tokens: AsyncIterator[str]) -> AsyncIterator[StreamEvent]:
+    async for token in tokens:
+        yield StreamEvent(token)
 
 
 class _CheckedQueryEngine(InnerPrompts, BaseQueryEngine):
@@ -313,3 +315,116 @@ class _CheckedQueryEngine(InnerPrompts, BaseQueryEngine):
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return list(self._inner.retrieve(query_bundle))
+
+
+class Reviser(IntrinsicComponent):
+    """Takes out of a finished response what its source nodes do not say: flagged sentences are mended or dropped, the
+    rest is left as it is, and the result is judged again.
+
+    Returns a copy with the new text; ``metadata["rag_intrinsics"]["revise"]`` holds each change with its offsets in the
+    old text, and what is still unsupported. Without a language model as ``runtime`` nothing is mended: what is
+    unfaithful is dropped. Verdicts that the response carried are about the old text, and are left out. Where nothing is
+    left, the text is empty and the verdict gives the reason: say then what you say when there is no answer.
+
+    Args:
+        mend: False only drops.
+        metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
+        tools: one name or several of an agent's tools whose texts are sources beside the nodes: ``["weather"]``; left
+            out, the texts of all tools where none of them returned nodes.
+        on_error: ``"fallback"`` leaves the response as it was, and the verdict says ``degraded``; or ``"raise"``.
+
+    Example:
+        >>> from llama_index.core.base.response.schema import Response
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> from llama_index.response_synthesizers.rag_intrinsics import Reviser
+        >>> node = NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."))
+        >>> said = Response("Ada Brink built the tide mill in 1911. She kept nine zebras.", source_nodes=[node])
+        >>> print(Reviser().revise("Who built the tide mill?", said))
+        Ada Brink built the tide mill in 1911.
+    """
+
+    intrinsic: ClassVar[str] = "revise"
+    _options: ClassVar[Sequence[str]] = ("mend",)
+
+    on_error: str = "fallback"
+    mend: bool = True
+    metadata_mode: MetadataMode = MetadataMode.LLM
+    tools: Annotated[tuple[str, ...] | None, Several] = None
+
+    @dispatcher.span
+    def revise(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
+        """The response without what its nodes do not say.
+
+        Raises:
+            InvalidInput: it is an object or has one, or is a stream that has not ended: neither has a text to revise.
+            IntrinsicsError: with ``on_error="raise"``; see :mod:`intrinsics_core.protocol.errors`.
+        """
+        revised: Shown = self._revised(response, self._result(self._call(query, response, chat_history)))
+        return revised
+
+    @dispatcher.span
+    async def arevise(self, query: QueryType, response: Shown, *, chat_history: History = None) -> Shown:
+        """Like :meth:`revise`, without ever blocking the event loop."""
+        revised: Shown = self._revised(response, await self._aresult(self._call(query, response, chat_history)))
+        return revised
+
+    def _call(self, query: QueryType, response: Any, history: History) -> Call[RevisedAnswer]:
+        if is_structured(response) or under_way(response):
+            raise InvalidInput("the response has no text to revise", intrinsic=self.intrinsic,
+                               expected="one that is text, and whole", got=type(response).__name__)  # fmt: skip
+        documents = passages(sources_of(response, self.tools), self.metadata_mode)
+        return self._ask(conversation(query, answer_of(response), history, calls_of(response), documents), documents)
+
+    def _revised(self, response: Any, result: RevisedAnswer) -> Any:
+        if result.degraded:
+            logger.warning("%s fell back: %s", self.intrinsic, result.degraded)
+        verdict = {self.intrinsic: result.model_dump(mode="json")}
+        return noted(saying(response, result.answer) if result.changes else response, verdict)
+
+
+def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
+    """The text of a response that was checked, with its citations in one of the four modes.
+
+    What the gate refused cites nothing: its text is the refusal's own.
+
+    Args:
+        response: what an `AnswerCheck` or an `AnswerabilityGate` gave, an agent's output too.
+        mode: ``"postfix"``, ``"postfix-snippet"``, ``"inline"`` or ``"inline-snippet"``.
+        style: ``"text"``, ``"markdown"`` (footnotes) or ``"json"`` (the paper's); read back by
+            :func:`intrinsics_core.render.citations.parse`.
+
+    Raises:
+        InvalidInput: the response was not checked for citations, citing it failed, or the mode is unknown.
+
+    Example:
+        >>> from llama_index.core.base.response.schema import Response
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, cited
+        >>> node = NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."))
+        >>> response = Response("Ada Brink built the tide mill in 1911.", source_nodes=[node])
+        >>> print(cited(AnswerCheck("citations").check("Who built the tide mill?", response), "inline"))
+        Ada Brink built the tide mill in 1911.[1]
+        <BLANKLINE>
+        Citations:
+        [1] mill
+    """
+    named("mode", mode, get_args(Mode))
+    named("style", style, get_args(Style))
+    verdicts = verdicts_in(noted_on(response))
+    verdict = verdicts.get("citations", verdicts.get("audit", {}))
+    if set(verdict) == {"degraded"}:  # not even a fallback could be made
+        raise InvalidInput("the response has no citations: citing failed", got=verdict["degraded"])
+    if "citations" in verdicts:
+        found = Citations.model_validate(verdicts["citations"])
+    elif "audit" in verdicts:
+        rows = [row for sentence in Audit.model_validate(verdicts["audit"]).sentences for row in sentence.citations]
+        found = Citations(citations=tuple(rows))
+    elif verdict_in(noted_on(response), "answerability").get("label") == "unanswerable" and len(verdicts) == 1:
+        if style != "json":
+            return answer_of(response)
+        found = Citations(citations=())
+    else:
+        raise InvalidInput("the response has no citations", expected='AnswerCheck("citations").check(query, response)')
+    every = {call.name for call in calls_of(response)}  # whichever were named when it was checked
+    documents = passages(sources_of(response, every), MetadataMode.NONE)
+    return write(view(found, answer_of(response), documents, mode), style)

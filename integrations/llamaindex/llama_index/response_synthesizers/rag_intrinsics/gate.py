@@ -6,34 +6,47 @@ import copy
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
+from llama_index.core import Settings
 from llama_index.core.base.response.schema import (
     RESPONSE_TYPE,
     AsyncStreamingResponse,
     PydanticResponse,
     StreamingResponse,
 )
-from llama_index.core.chat_engine.types import BaseChatEngine
+from llama_index.core.chat_engine import CondensePlusContextChatEngine
+from llama_index.core.chat_engine.types import AgentChatResponse, BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
-from llama_index.core.llms import LLM
+from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.llms.structured_llm import StructuredLLM
-from llama_index.core.memory import BaseMemory
+from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.response_synthesizers import BaseSynthesizer, get_response_synthesizer
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
 from llama_index.core.types import RESPONSE_TEXT_TYPE
-from llama_index.rag_intrinsics._component import IntrinsicComponent, settled
+from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
+from llama_index.rag_intrinsics._component import InnerPrompts, IntrinsicComponent, check_names
 from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, distinct, passages, remembered
-from llama_index.rag_intrinsics._prompts import InnerPrompts
-from llama_index.rag_intrinsics._responses import PlainRefusal, StructuredRefusal, noted, noted_on
-from llama_index.rag_intrinsics._settings import check_names
-from llama_index.rag_intrinsics._sub_questions import SubAnswer, judged_by, sub_answers
+from llama_index.rag_intrinsics._responses import (
+    PlainRefusal,
+    StructuredRefusal,
+    SubAnswer,
+    judged_by,
+    noted,
+    noted_on,
+    sub_answers,
+)
+from llama_index.rag_intrinsics.query import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics.check import AnswerCheck, Asked
+from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 from pydantic import BaseModel
 
-from intrinsics_core import Call, InvalidInput, arun_many, run_many
+from intrinsics_core import InvalidInput
+from intrinsics_core.chains.checks import settled
 from intrinsics_core.chains.notes import KEY
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.running.flows import CANNED
@@ -58,12 +71,7 @@ class _Gate(IntrinsicComponent):
         return self.mode == "block" and not found.passes(block_unsure=self.block_unsure)
 
     def judged(
-        self,
-        query: QueryType,
-        documents: Sequence[Any],
-        history: Any,
-        asked: Sequence[SubAnswer],
-        behind: Sequence[Any],
+        self, query: QueryType, documents: Sequence[Any], history: Any, asked: Sequence[SubAnswer], behind: Any
     ) -> Steps[tuple[Answerability, dict[str, Any]]]:
         """The verdict on the question, and the verdicts as they are noted.
 
@@ -74,20 +82,12 @@ class _Gate(IntrinsicComponent):
         # The answer without its question, which would pass for an answer to itself; a short one needs its sources.
         parts = [(part.question, [{"text": part.answer}, *behind], ()) for part in asked]
         calls = [self._ask(conversation(one, history=h), by) for one, by, h in [(query, documents, history), *parts]]
-        whole, *found = yield "judge", calls
-        rows = [
-            {"question": part.question, **one.model_dump(mode="json")} for part, one in zip(asked, found, strict=True)
-        ]
-        whole = _decisive(whole, found)
+        told: Any = yield "judge", calls
+        found: list[Any] = [settled(*each) for each in zip(calls, told, strict=True)]
+        told = zip(asked, found[1:], strict=True)
+        rows = [{"question": part.question, **one.model_dump(mode="json")} for part, one in told]
+        whole = _decisive(found[0], found[1:])
         return whole, {"answerability": whole.model_dump(mode="json")} | ({"sub_questions": rows} if rows else {})
-
-    def run_all(self, calls: Sequence[Call[Answerability]]) -> list[Answerability]:
-        found = run_many(calls, self.engine, profile=self.profile)
-        return [settled(*each) for each in zip(calls, found, strict=True)]
-
-    async def arun_all(self, calls: Sequence[Call[Answerability]]) -> list[Answerability]:
-        found = await arun_many(calls, self.engine, profile=self.profile)
-        return [settled(*each) for each in zip(calls, found, strict=True)]
 
 
 def _decisive(whole: Answerability, parts: Sequence[Answerability]) -> Answerability:
@@ -182,27 +182,58 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
     def __repr__(self) -> str:
         return f"AnswerabilityGate({type(self._inner).__name__}, {self._gate!r}, check={self._check!r})"
 
-    def as_chat_engine(self, retriever: BaseRetriever, **settings: Any) -> BaseChatEngine:
+    def as_chat_engine(
+        self,
+        retriever: BaseRetriever,
+        *,
+        chat_history: Sequence[ChatMessage] = (),
+        memory: BaseMemory | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] = (),
+        rewriter: QueryRewriteTransform | None = None,
+        expander: QueryExpansionTransform | None = None,
+        **settings: Any,
+    ) -> BaseChatEngine:
         """LlamaIndex's chat engine over a retriever, with this gate in it, answered by its LLM.
 
         Each message is rewritten in the light of the conversation (no LLM needed), searched for, filtered and reranked
         by the postprocessors, which see the conversation too, gated and checked. Verdicts are in
-        ``response.metadata["rag_intrinsics"]``; of ``stream_chat``, when the stream has ended. Memory holds what was
-        said, as in any chat engine.
+        ``response.metadata["rag_intrinsics"]``; of ``stream_chat``, when the stream has ended.
 
         Args:
             retriever: yours; an ``IntrinsicsRetriever`` is taken as it is, with its own rewriter.
-            settings: ``chat_history`` (turns to begin with), ``memory`` (a buffer of the LLM's size where left out),
-                ``node_postprocessors``, ``rewriter`` (left out, one on the gate's settings, which raises where
-                ``on_error`` is ``"raise"`` and keeps the message otherwise), ``expander``, ``system_prompt``,
-                ``context_prompt``, ``context_refine_prompt``, ``verbose``.
+            chat_history: turns to begin with.
+            memory: where the conversation is kept; a buffer of the LLM's size where left out.
+            node_postprocessors: what comes between retrieving and answering.
+            rewriter: left out, one on the gate's settings, which raises where ``on_error`` is ``"raise"`` and keeps the
+                message otherwise.
+            expander: asks in several ways; none where left out.
+            settings: ``system_prompt``, ``context_prompt``, ``context_refine_prompt``, ``verbose``, as LlamaIndex has
+                them.
 
         Raises:
             InvalidInput: there is no such setting; the message has the nearest name.
         """
-        from llama_index.response_synthesizers.rag_intrinsics._chat_engine import GatedChatEngine  # which imports us
-
-        return GatedChatEngine.of(self, retriever, **settings)
+        known = ("system_prompt", "context_prompt", "context_refine_prompt", "verbose")
+        check_names(settings, known, called=f"{type(self).__name__}.as_chat_engine")
+        if not isinstance(retriever, IntrinsicsRetriever):
+            judge = {name: getattr(self._gate, name) for name in ("runtime", "api_key", "profile", "date")}
+            on_error = "raise" if self._gate.on_error == "raise" else "fallback"
+            rewriter = rewriter or QueryRewriteTransform(on_error=on_error, **judge)
+            retriever = IntrinsicsRetriever(retriever, rewriter=rewriter, expander=expander)
+        if memory is None:
+            most = max(self._llm.metadata.context_window - 256, 256)
+            memory = ChatMemoryBuffer.from_defaults(chat_history=list(chat_history), token_limit=most)
+        engine = _GatedChatEngine(
+            retriever=retriever,
+            llm=self._llm,
+            memory=memory,
+            skip_condense=True,
+            node_postprocessors=list(node_postprocessors),
+            callback_manager=Settings.callback_manager,
+            **settings,
+        )
+        engine._gate = self
+        return engine
 
     def of_turn(self, inner: BaseSynthesizer, history: Sequence[Any]) -> AnswerabilityGate:
         """The same around another synthesizer, after these turns."""
@@ -221,10 +252,10 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
     ) -> RESPONSE_TYPE:
         do: dict[str, Any] = {
             "remember": lambda asked: remembered(asked, self._memory),
-            "judge": self._gate.run_all,
+            "judge": self._gate._results,
             "say": self._said,
             "answer": lambda asked: self._inner.synthesize(asked, nodes, additional_source_nodes, **response_kwargs),
-            "check": lambda asked: self._check._checked(*asked) if self._check else asked[1],
+            "check": lambda given: given[0]._checked(*given[1:]),
         }
         response: RESPONSE_TYPE = run_steps(self._steps(query, nodes, additional_source_nodes, StreamingResponse), do)
         return response
@@ -236,15 +267,12 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
-        async def check(asked: Any) -> Any:
-            return await self._check._achecked(*asked) if self._check else asked[1]
-
         do: dict[str, Any] = {
             "remember": lambda asked: aremembered(asked, self._memory),
-            "judge": self._gate.arun_all,
+            "judge": self._gate._aresults,
             "say": self._asaid,
             "answer": lambda asked: self._inner.asynthesize(asked, nodes, additional_source_nodes, **response_kwargs),
-            "check": check,
+            "check": lambda given: given[0]._achecked(*given[1:]),
         }
         steps = self._steps(query, nodes, additional_source_nodes, AsyncStreamingResponse)
         response: RESPONSE_TYPE = await arun_steps(steps, do)
@@ -265,8 +293,9 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             if self._check:
                 _ = self._check.engine  # what is wrong with the runtime is reported before an answer is paid for
             response = noted((yield "answer", query), verdicts)
-            sources = judged_by(nodes, more)
-            response = yield "check", (Asked(query, history, lambda: sources), response)
+            if self._check:
+                asked = Asked(query, history, lambda: distinct(judged_by(nodes, more)))
+                response = yield "check", (self._check, asked, response)
         NOTED.get({})[KEY] = noted_on(response)[KEY]
         return response
 
@@ -274,7 +303,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
         history = remembered(query_str, self._memory)
-        found, _ = run_steps(self._gate.judged(query_str, text_chunks, history, (), ()), {"judge": self._gate.run_all})
+        found, _ = run_steps(self._gate.judged(query_str, text_chunks, history, (), ()), {"judge": self._gate._results})
         if self._gate.blocks(found):
             canned = self._said(query_str)
             return _tokens(canned) if self._streaming and isinstance(canned, str) else canned
@@ -285,7 +314,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
     ) -> RESPONSE_TEXT_TYPE:
         history = await aremembered(query_str, self._memory)
         judged = self._gate.judged(query_str, text_chunks, history, (), ())
-        found, _ = await arun_steps(judged, {"judge": self._gate.arun_all})
+        found, _ = await arun_steps(judged, {"judge": self._gate._aresults})
         if self._gate.blocks(found):
             canned = await self._asaid(query_str)
             return _atokens(canned) if self._streaming and isinstance(canned, str) else canned
@@ -319,3 +348,54 @@ def _tokens(text: str) -> Generator[str, None, None]:
 
 async def _atokens(text: str) -> AsyncGenerator[str, None]:
     yield text
+
+
+class _GatedChatEngine(CondensePlusContextChatEngine):
+    """See :meth:`AnswerabilityGate.as_chat_engine`."""
+
+    _gate: AnswerabilityGate
+
+    def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
+        NOTED.set({})
+        response: AgentChatResponse = super().chat(message, chat_history)
+        return replace(response, metadata=NOTED.get())
+
+    async def achat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
+        NOTED.set({})
+        response: AgentChatResponse = await super().achat(message, chat_history)
+        return replace(response, metadata=NOTED.get())
+
+    def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> StreamingAgentChatResponse:
+        NOTED.set({})
+        return _with_metadata(super().stream_chat(message, chat_history))
+
+    async def astream_chat(
+        self, message: str, chat_history: list[ChatMessage] | None = None
+    ) -> StreamingAgentChatResponse:
+        NOTED.set({})
+        return _with_metadata(await super().astream_chat(message, chat_history))
+
+    # --- what LlamaIndex calls on the way -----------------------------------------------------------------------------
+
+    def _get_nodes(self, message: str) -> list[NodeWithScore]:
+        query = ConversationQuery(message, chat_history=self._memory.get(input=message))
+        nodes = self._retriever.retrieve(query)
+        for postprocessor in self._node_postprocessors:
+            nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query)
+        return nodes
+
+    async def _aget_nodes(self, message: str) -> list[NodeWithScore]:
+        query = ConversationQuery(message, chat_history=await self._memory.aget(input=message))
+        nodes = await self._retriever.aretrieve(query)
+        for postprocessor in self._node_postprocessors:
+            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
+        return nodes
+
+    def _get_response_synthesizer(self, chat_history: list[ChatMessage], streaming: bool = False) -> Any:
+        return self._gate.of_turn(super()._get_response_synthesizer(chat_history, streaming=streaming), chat_history)
+
+
+def _with_metadata(stream: StreamingAgentChatResponse) -> StreamingAgentChatResponse:
+    """LlamaIndex's class has no metadata; the verdicts are written into this as the stream ends."""
+    stream.metadata = NOTED.get()  # type: ignore[attr-defined]
+    return stream

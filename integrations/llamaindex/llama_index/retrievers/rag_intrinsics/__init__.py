@@ -1,9 +1,4 @@
-"""A retriever that asks better questions.
-
->>> from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
->>> IntrinsicsRetriever.__name__
-'IntrinsicsRetriever'
-"""
+"""A retriever that asks better questions."""
 
 from llama_index.retrievers.rag_intrinsics.retriever import IntrinsicsRetriever
 

@@ -11,7 +11,7 @@ from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
-from llama_index.rag_intrinsics._settings import check_names
+from llama_index.rag_intrinsics._component import check_names
 from llama_index.rag_intrinsics.query import ExpandedQuery, RewrittenQuery
 
 from intrinsics_core import InvalidInput
