@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from intrinsics_core.embedded.commands import commands_among
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.relevance import read, vectors_of
 from intrinsics_core.embedded.rewrite.standing_alone import AS_SPOKEN, earlier_turns, standing_alone
@@ -271,7 +270,7 @@ def _sources(task: Task, vectors: Sequence[Any]) -> Sources:
     texts = [s.text for each in task.document_sentences for s in each]
     read = zip(task.documents, task.document_sentences, strict=True)
     columns = [column for document, spans in read for column in columns_of(document.text, spans)]
-    return Sources(texts, vectors, owners, titles, commands_among(task), columns)
+    return Sources(texts, vectors, owners, titles, columns)
 
 
 def leans(sentence: str, following: str, before: str, titles: Sequence[str]) -> bool:

@@ -30,16 +30,14 @@ class Sources:
 
     texts: the sentences of all documents in order. vectors: per sentence (windows, dim), rows L2-normalised.
     documents: for each sentence the index of its document; None: all of one document. titles: one a document, with the
-    metadata that frameworks write there, ``""`` for none; a word of theirs is found, wherever it is claimed. unread:
-    indices of the sentences that are left out (`commands.commands_among`). columns: of each sentence the column in
-    which it begins a line (`outline.columns_of`); empty: each begins one.
+    metadata that frameworks write there, ``""`` for none; a word of theirs is found, wherever it is claimed. columns:
+    of each sentence the column in which it begins a line (`outline.columns_of`); empty: each begins one.
     """
 
     texts: Sequence[str]
     vectors: Sequence[Floats]
     documents: Sequence[int] | None = None
     titles: Sequence[str] = ()
-    unread: frozenset[int] = frozenset()
     columns: Sequence[int] = ()
 
     def __post_init__(self) -> None:
@@ -64,10 +62,9 @@ class Sources:
 
     @cached_property
     def readings(self) -> Sequence[ReadSentence]:
-        """The sentences as they are read (`reading.readings`); those that are left out are not read."""
+        """The sentences as they are read (`reading.readings`)."""
         owner = self.documents or [0] * len(self.texts)
-        texts = ["" if i in self.unread else text for i, text in enumerate(self.texts)]
-        columns = self.columns or [0] * len(texts)
+        texts, columns = self.texts, self.columns or [0] * len(self.texts)
         found = list[ReadSentence]()
         for _, some in groupby(range(len(texts)), key=lambda i: owner[i]):
             begin, end = len(found), len(found) + len(list(some))
