@@ -17,7 +17,7 @@ from haystack import Document, component
 from haystack.components.evaluators import FaithfulnessEvaluator
 from haystack.components.rankers import LLMRanker
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsFaithfulnessEvaluator
+from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsEvaluator
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
 
 QUESTION = "Who built the mill?"
@@ -167,7 +167,8 @@ def main() -> None:
         ("Haystack's `FaithfulnessEvaluator`",
          lambda g: FaithfulnessEvaluator(chat_generator=g, raise_on_failure=False, progress_bar=False), theirs,
          "NaN, or all rows are lost"),
-        ("`RagIntrinsicsFaithfulnessEvaluator`", RagIntrinsicsFaithfulnessEvaluator, ours, "NaN, with its reason"),
+        ("`RagIntrinsicsEvaluator`", lambda g: RagIntrinsicsEvaluator("hallucination-detection", g), ours,
+         "NaN, with its reason"),
     ):  # fmt: skip
         lost, made = judged(evaluator, replies)
         row(name, made, f"{len(replies) - len(lost)} of {len(replies)}", ", ".join(lost) or "none", failed)

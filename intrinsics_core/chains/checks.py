@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from itertools import islice
+from typing import Any, TypeVar, get_args
 
 from intrinsics_core.chains.notes import without_wrong_citations
 from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, NO_SOURCE, UNRETRIEVED, AnswerPolicy, Decision, Mode
@@ -18,6 +19,8 @@ from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Audit, HallucinationDetection, Result
 from intrinsics_core.running.steps import Steps
+
+T = TypeVar("T")
 
 SENTENCES = ("audit", "hallucination-detection")
 """Checks that say of each sentence whether it is faithful: by one of them an answer is blocked or asked for again."""
@@ -188,3 +191,19 @@ def settled(call: Call[Any], result: Any) -> Result:
         raise result
     fallen: Result = call.fallback(call.task, f"{type(result).__name__}: {result}")
     return fallen
+
+
+def side_by_side(programs: Sequence[Steps[T]]) -> Steps[list[T]]:
+    """Several programs as one: what they ask for at a time is asked for at once. Its one step is ``"run"``.
+
+    Args:
+        programs: each has this step alone, such as `AnswerChecks.judge`.
+    """
+    states = [step(program, None) for program in programs]
+    while any(wanted for wanted, _ in states):
+        asked = [wanted[1] if wanted else [] for wanted, _ in states]
+        found = iter((yield "run", [call for calls in asked for call in calls]))
+        sent = [list(islice(found, len(calls))) for calls in asked]
+        rows = zip(programs, sent, states, strict=True)
+        states = [step(program, each) if state[0] else state for program, each, state in rows]
+    return [result for _, result in states]

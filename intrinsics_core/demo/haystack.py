@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any
 
 from haystack import Document, Pipeline, component
@@ -14,20 +13,13 @@ from haystack_integrations.components.embedders.rag_intrinsics import (
     RagIntrinsicsDocumentEmbedder,
     RagIntrinsicsTextEmbedder,
 )
-from haystack_integrations.components.evaluators.rag_intrinsics import (
-    RagIntrinsicsFactChecker,
-    RagIntrinsicsUncertaintyScorer,
-)
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import (
     RagIntrinsicsContextRelevanceFilter,
     RagIntrinsicsRanker,
 )
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
-from haystack_integrations.components.validators.rag_intrinsics import (
-    RagIntrinsicsCitationBuilder,
-    RagIntrinsicsGroundednessChecker,
-)
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck
 
 from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, generated, verdicts_of
 from intrinsics_core.protocol import task as conversation
@@ -40,6 +32,8 @@ from intrinsics_core.protocol.results import (
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
 from intrinsics_core.text.layout import laid_out
+
+CHECKS = ("hallucination-detection", "uncertainty", "fact-check", "citations")
 
 
 @component
@@ -95,7 +89,7 @@ class GeneratingAnswerer:
 
 
 def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pipeline:
-    """Rewrite, retrieve, rank, filter, route, answer, check, weigh, cite."""
+    """Rewrite, retrieve, rank, filter, route, answer, check."""
     store = InMemoryDocumentStore(embedding_similarity_function="cosine")
     passages = [Document(id=d.id or "", content=d.text, meta={"title": d.title}) for d in documents]
     store.write_documents(RagIntrinsicsDocumentEmbedder(meta_fields_to_embed=["title"]).run(passages)["documents"])
@@ -110,14 +104,10 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
         "router": RagIntrinsicsAnswerabilityRouter(runtime),
         "context": Context(),
         "answerer": answerer(runtime),
-        "checker": RagIntrinsicsGroundednessChecker(runtime),
-        "uncertainty": RagIntrinsicsUncertaintyScorer(runtime),
-        "facts": RagIntrinsicsFactChecker(runtime),
-        "citations": RagIntrinsicsCitationBuilder(runtime, markers=False),  # the page marks them in its own way
+        "check": RagIntrinsicsAnswerCheck(runtime, checks=CHECKS, citations=None),  # the page marks them in its own way
     }
     # From the rewriter on, the rewritten question is the question, and the history has served.
-    asked = ("ranker", "filter", "router", "answerer", "checker", "uncertainty", "facts", "citations")
-    judges = ("checker", "uncertainty", "facts", "citations")
+    asked = ("ranker", "filter", "router", "answerer", "check")
     wires = [
         ("rewriter.standalone_query", "retriever.query"),  # whole and without keywords: it is meaning that is compared
         *[("rewriter.standalone_query", f"{name}.query") for name in asked],
@@ -127,9 +117,8 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
         ("best.documents", "router.documents"),
         ("router.answerable", "context.best"),
         ("filter.documents", "context.relevant"),
-        *[("context.documents", f"{name}.documents") for name in ("answerer", *judges)],
-        ("answerer.replies", "checker.replies"),
-        *[(f"{one}.replies", f"{next_one}.replies") for one, next_one in pairwise(judges)],
+        *[("context.documents", f"{name}.documents") for name in ("answerer", "check")],
+        ("answerer.replies", "check.replies"),
     ]
     chain = Pipeline()
     for name, part in parts.items():
@@ -144,7 +133,7 @@ def play(
 ) -> Iterator[Turn]:
     """Ask the questions in one conversation; each turn as it ends."""
     chain = pipeline(documents, runtime)
-    wanted = {"rewriter", "retriever", "ranker", "filter", "router", "context", "citations"}
+    wanted = {"rewriter", "retriever", "ranker", "filter", "router", "context", "check"}
     history: list[ChatMessage] = []
     for question in questions:
         started = time.perf_counter()
@@ -157,7 +146,7 @@ def play(
 
 def _turn(question: Question, refusal: str, found: dict[str, Any], seconds: float) -> Turn:
     """What the pipeline left in documents, messages and outputs, as results again."""
-    replies = found.get("citations", {}).get("replies")
+    replies = found.get("check", {}).get("replies")
     verdicts = replies[0].meta["rag_intrinsics"] if replies else {}
 
     rewritten = found["rewriter"]

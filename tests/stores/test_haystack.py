@@ -16,15 +16,15 @@ import pytest
 pytest.importorskip("haystack", reason="Haystack is not installed")
 
 from haystack import Document, Pipeline
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.components.embedders.rag_intrinsics import (
     RagIntrinsicsDocumentEmbedder,
     RagIntrinsicsTextEmbedder,
 )
-from haystack_integrations.components.pipelines.rag_intrinsics import RagIntrinsicsPipeline
+from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
+from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 
 from tests.stores.texts import QUESTION, TEXTS
 
@@ -117,12 +117,20 @@ def test_a_filter_and_the_ranker_behind(store: Store) -> None:
     assert names(found["ranker"]["documents"]) == ["ticket"]
 
 
-def test_the_whole_pipeline_answers_and_refuses(store: Store) -> None:
-    generator = MockChatGenerator(["Ada Brink built it in 1911."])
-    rag = RagIntrinsicsPipeline(searching(store), generator, canned="The archive does not say.")
+def test_a_pipeline_rewrites_and_routes(store: Store) -> None:
+    pipeline = Pipeline()
+    pipeline.add_component("rewriter", RagIntrinsicsQueryRewriter())
+    pipeline.add_component("search", searching(store))
+    pipeline.add_component("ranker", RagIntrinsicsRanker(top_k=5))
+    pipeline.add_component("router", RagIntrinsicsAnswerabilityRouter())
+    for sender, receiver in [
+        ("rewriter.embedding_query", "search.query"), ("search.documents", "ranker.documents"),
+        ("rewriter.standalone_query", "ranker.query"), ("ranker.documents", "router.documents"),
+        ("rewriter.standalone_query", "router.query"),
+    ]:  # fmt: skip
+        pipeline.connect(sender, receiver)
     history = [ChatMessage.from_user("Is there a tide mill?"), ChatMessage.from_assistant("Yes, at the harbour.")]
-    answer = rag.run(query="Who built it?", history=history)["answers"][0]
-    assert answer.data.startswith("Ada Brink built it in 1911")
-    assert names(answer.documents)[0] == "mill"
-    refused = rag.run(query="How many umbrellas does the bakery sell?")["answers"][0]
-    assert refused.data == "The archive does not say."
+    found = pipeline.run({"rewriter": {"query": "Who built it?", "history": history}})["router"]
+    assert names(found["answerable"])[0] == "mill"
+    refused = pipeline.run({"rewriter": {"query": "How many umbrellas does the bakery sell?"}})["router"]
+    assert "umbrellas" in refused["unanswerable"]

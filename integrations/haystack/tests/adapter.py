@@ -9,34 +9,22 @@ from typing import Any
 from haystack import Document, Pipeline
 from haystack.core.serialization import component_from_dict, component_to_dict
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.components.evaluators.rag_intrinsics import (
-    RagIntrinsicsFactChecker,
-    RagIntrinsicsUncertaintyScorer,
-)
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryExpander, RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import (
     RagIntrinsicsContextRelevanceFilter,
     RagIntrinsicsRanker,
 )
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
-from haystack_integrations.components.validators.rag_intrinsics import (
-    RagIntrinsicsAuditor,
-    RagIntrinsicsCitationBuilder,
-    RagIntrinsicsGroundednessChecker,
-    RagIntrinsicsReviser,
-)
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck, RagIntrinsicsReviser
 
+CHECKS = ("uncertainty", "hallucination-detection", "citations", "fact-check", "audit")
 COMPONENTS: dict[str, Any] = {
     "query-rewrite": RagIntrinsicsQueryRewriter,
     "query-expansion": RagIntrinsicsQueryExpander,
     "context-relevance": RagIntrinsicsContextRelevanceFilter,
     "answerability": RagIntrinsicsAnswerabilityRouter,
     "reranking": RagIntrinsicsRanker,
-    "uncertainty": RagIntrinsicsUncertaintyScorer,
-    "hallucination-detection": RagIntrinsicsGroundednessChecker,
-    "citations": RagIntrinsicsCitationBuilder,
-    "fact-check": RagIntrinsicsFactChecker,
-    "audit": RagIntrinsicsAuditor,
+    **dict.fromkeys(CHECKS, RagIntrinsicsAnswerCheck),
     "revise": RagIntrinsicsReviser,
 }
 FROM_CHAT = {
@@ -46,11 +34,17 @@ FROM_CHAT = {
 }
 
 
+def built(intrinsic: str, **settings: Any) -> Any:
+    """The component that serves an intrinsic."""
+    checks = {"checks": intrinsic} if intrinsic in CHECKS else {}
+    return COMPONENTS[intrinsic](**checks, **settings)
+
+
 class HaystackAdapter:
     intrinsics = tuple(COMPONENTS)
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
-        return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error)
+        return built(intrinsic, runtime=runtime, on_error=on_error)
 
     def inputs(
         self, intrinsic: str, messages: Sequence[Mapping[str, Any]], documents: Sequence[Mapping[str, Any]]
@@ -144,8 +138,10 @@ def _routed(inputs: Mapping[str, Any], output: dict[str, Any]) -> dict[str, Any]
 
 
 def _replied(intrinsic: str, inputs: Mapping[str, Any], output: Mapping[str, Any]) -> dict[str, Any]:
-    [result], [reply] = output["results"], output["replies"]
-    assert reply.meta["rag_intrinsics"][intrinsic.replace("-", "_")] == result
+    [result], [reply], name = output["results"], output["replies"], intrinsic.replace("-", "_")
+    if intrinsic in CHECKS:
+        result = result[name]
+    assert reply.meta["rag_intrinsics"][name] == result
     if intrinsic == "revise":
         assert reply.text == (result["answer"] if result["changes"] else inputs["replies"][0].text)
     elif intrinsic not in ("citations", "audit"):

@@ -10,7 +10,7 @@ from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics import ChatGeneratorRuntime
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
-from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsGroundednessChecker
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck
 
 from integrations.haystack.tests.generators import (
     AsyncGenerator,
@@ -112,8 +112,10 @@ def test_components_take_a_chat_generator_as_it_is(kind: Any) -> None:
     assert ranked["documents"][0].id == "mill"
     routed = RagIntrinsicsAnswerabilityRouter(kind(always(YES))).run(query=QUESTION, documents=documents())
     assert routed["result"]["probability"] == pytest.approx(0.8)
-    checked = RagIntrinsicsGroundednessChecker(runtime).run(query=QUESTION, replies=[FAITHFUL], documents=documents())
-    assert checked["results"][0]["label"] == "faithful"
+    checked = RagIntrinsicsAnswerCheck(runtime, checks="hallucination-detection").run(
+        query=QUESTION, replies=[FAITHFUL], documents=documents()
+    )
+    assert checked["results"][0]["hallucination_detection"]["label"] == "faithful"
 
 
 def test_a_generator_that_takes_no_settings_is_given_none() -> None:

@@ -61,7 +61,7 @@ def test_an_answer_is_annotated(name: str, asynchronous: bool) -> None:
 
 
 def test_an_unsupported_answer_is_blocked() -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="block", answer="I had better not say.")
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="block", text="I had better not say.")
     last = run(hook, Script("search", INVENTED))["last_message"]
     assert last.text == "I had better not say."
     assert verdict(last)["label"] == "unfaithful"
@@ -79,13 +79,13 @@ def test_the_model_is_told_once_what_is_not_supported(second: str) -> None:
 
 
 def test_an_answer_that_is_wrong_a_second_time_is_blocked_where_that_was_asked_for() -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry_then_block", answer="I had better not say.")
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry_then_block", text="I had better not say.")
     assert run(hook, Script("search", INVENTED, INVENTED))["last_message"].text == "I had better not say."
     assert run(hook, Script("search", INVENTED, FAITHFUL))["last_message"].text == FAITHFUL
 
 
 def test_an_answer_that_the_model_was_not_asked_for_again_is_blocked_too() -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry_then_block", answer="I had better not say.")
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry_then_block", text="I had better not say.")
     agent = Agent(chat_generator=AsyncGenerator(Script("search", INVENTED)), tools=[search], hooks=hook.hooks,
                   max_agent_steps=2)  # fmt: skip
     found = agent.run(messages=[ChatMessage.from_user(QUESTION)])
@@ -102,7 +102,7 @@ def test_what_cannot_be_judged_is_marked(script: Script) -> None:
 
 @pytest.mark.parametrize(("unretrieved", "text"), [("block", "I had better not say."), ("pass", INVENTED)])
 def test_it_is_blocked_or_passes_where_that_is_asked(unretrieved: Any, text: str) -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), unretrieved=unretrieved, answer="I had better not say.")
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), unretrieved=unretrieved, text="I had better not say.")
     last = run(hook, Script(None, INVENTED))["last_message"]
     assert last.text == text
     assert (verdict(last) is None) == (unretrieved == "pass")
@@ -147,7 +147,7 @@ def left(hook: Any, question: str, *turns: ChatMessage, documents: list[Document
 @pytest.mark.parametrize(("said", "ends"), [(GILDED, True), ("Der Bahnhof liegt am Müllerplatz.", False)])
 def test_a_verdict_without_a_probability_counts(said: str, ends: bool) -> None:
     """Nothing was fitted on German: the labels are there, and the verdict is degraded."""
-    hook = RagIntrinsicsGroundednessHook(mode="block", answer="I had better not say.")
+    hook = RagIntrinsicsGroundednessHook(mode="block", text="I had better not say.")
     found = [Document(content=STATION)]
     last = left(hook, "Wo liegt der Bahnhof?", ChatMessage.from_assistant(said), documents=found)
     assert "German" in verdict(last)["degraded"]
@@ -171,7 +171,7 @@ def test_a_sentence_that_the_judge_left_out_is_not_let_through(asynchronous: boo
             said("faithful", mode=mode)
     whole = f"{FAITHFUL} {INVENTED}"
     assert said("faithful") == said("faithful", mode="block", on_error="fallback") == whole
-    assert said("unfaithful", mode="block", answer="No.") == "No."
+    assert said("unfaithful", mode="block", text="No.") == "No."
 
 
 SENT = "I have sent the email to Anna."
@@ -185,7 +185,7 @@ def mailed(result: str = "ok", error: bool = False) -> list[ChatMessage]:
 
 @pytest.mark.parametrize("found", [documents(), []], ids=["documents", "what the tool said"])
 def test_the_report_of_an_action_is_not_blocked(found: list[Document]) -> None:
-    hook = RagIntrinsicsGroundednessHook(mode="block", answer="No.")
+    hook = RagIntrinsicsGroundednessHook(mode="block", text="No.")
     asked = "Mail Anna who built the mill."
     assert left(hook, asked, *mailed(), documents=found).text == SENT
     # Without such a call, or where it failed, it is a claim.
@@ -205,7 +205,7 @@ def test_the_report_of_an_action_is_not_blocked(found: list[Document]) -> None:
 def test_the_report_of_an_action_of_an_earlier_turn_is_not_blocked(
     asked: str, mailed_before: bool, blocked: bool
 ) -> None:
-    hook = RagIntrinsicsGroundednessHook(mode="block", answer="No.")
+    hook = RagIntrinsicsGroundednessHook(mode="block", text="No.")
     earlier = [*(mailed()[:2] if mailed_before else ()), ChatMessage.from_assistant("Done.")]
     said = [ChatMessage.from_user(asked), ChatMessage.from_assistant(SENT)]
     last = left(hook, "Mail that to Anna.", *earlier, *said, documents=documents())
@@ -225,20 +225,20 @@ def test_a_judge_is_shown_the_calls_and_no_text_twice() -> None:
 @pytest.mark.parametrize("said", ["Hello! How can I help you today?", "I don't know.", SENT])
 def test_what_claims_nothing_is_not_blocked_where_nothing_was_retrieved(said: str) -> None:
     turns = mailed("")[:2] if said == SENT else []
-    hook = RagIntrinsicsGroundednessHook(unretrieved="block", answer="No.", tools=["search"])
+    hook = RagIntrinsicsGroundednessHook(unretrieved="block", text="No.", tools=["search"])
     last = left(hook, "Hi, mail Anna.", *turns, ChatMessage.from_assistant(said))
     assert (last.text, verdict(last)["degraded"]) == (said, "nothing retrieved")
     assert left(hook, "Hi", ChatMessage.from_assistant(f"{said} {INVENTED}")).text == "No."
 
 
 def test_it_is_blocked_where_nobody_could_say_whether_it_claims_anything() -> None:
-    hook = RagIntrinsicsGroundednessHook(no_judge(), unretrieved="block", answer="No.")
+    hook = RagIntrinsicsGroundednessHook(no_judge(), unretrieved="block", text="No.")
     assert left(hook, "Hi", ChatMessage.from_assistant("Hello!")).text == "No."
 
 
 def test_documents_without_text_are_like_none() -> None:
     pictures = [Document(content=None, meta={"file_path": "boat.png"}), Document(content=" ")]
-    hook = RagIntrinsicsGroundednessHook(mode="block", answer="No.")
+    hook = RagIntrinsicsGroundednessHook(mode="block", text="No.")
     last = left(hook, "What is on the picture?", ChatMessage.from_assistant("A red boat."), documents=pictures)
     assert (last.text, verdict(last)["degraded"]) == ("A red boat.", "nothing retrieved")
     # What a tool said is not hidden by them.

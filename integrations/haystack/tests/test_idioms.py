@@ -14,25 +14,20 @@ from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 from haystack.utils import Secret
 from haystack_integrations.components.embedders.rag_intrinsics import RagIntrinsicsTextEmbedder
-from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsFaithfulnessEvaluator
+from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsEvaluator
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsRanker
-from haystack_integrations.components.validators.rag_intrinsics import (
-    RagIntrinsicsAuditor,
-    RagIntrinsicsCitationBuilder,
-    RagIntrinsicsGroundednessChecker,
-    RagIntrinsicsReviser,
-)
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck, RagIntrinsicsReviser
 
 QUESTION, MILL = "Who built the tide mill?", "Ada Brink built the tide mill in 1911."
-SEARCHED = {"query": QUESTION, "documents": [Document(content=MILL)]}
+SEARCHED: dict[str, Any] = {"query": QUESTION, "documents": [Document(content=MILL)]}
 COMPONENTS: list[tuple[Any, dict[str, Any]]] = [
     (RagIntrinsicsRanker(top_k=1), SEARCHED),
-    (RagIntrinsicsAuditor(), {**SEARCHED, "replies": [ChatMessage.from_assistant(MILL)]}),
+    (RagIntrinsicsAnswerCheck(), {**SEARCHED, "replies": [ChatMessage.from_assistant(MILL)]}),
     (RagIntrinsicsQueryRewriter({"kind": "embedded"}), {"query": QUESTION}),
     (RagIntrinsicsTextEmbedder(), {"text": QUESTION}),
     (
-        RagIntrinsicsFaithfulnessEvaluator(),
+        RagIntrinsicsEvaluator("hallucination-detection"),
         {"questions": [QUESTION], "contexts": [[MILL]], "predicted_answers": [MILL]},
     ),
 ]
@@ -80,32 +75,30 @@ def test_an_unnamed_wire_from_a_rewriter_is_not_guessed() -> None:
 STRUCTURED = '{"builder": "Ada Brink", "year_built": 1911, "why": "She sold forty purple umbrellas to sailors."}'
 
 
-@pytest.mark.parametrize("kind", [RagIntrinsicsCitationBuilder, RagIntrinsicsAuditor, RagIntrinsicsReviser])
-def test_a_structured_answer_is_read_by_its_fields_and_stays_as_it_was(kind: Any) -> None:
+@pytest.mark.parametrize(
+    "component", [RagIntrinsicsAnswerCheck(checks="citations"), RagIntrinsicsAnswerCheck(), RagIntrinsicsReviser()]
+)
+def test_a_structured_answer_is_read_by_its_fields_and_stays_as_it_was(component: Any) -> None:
     """What a generator with a `response_format` writes."""
-    checked = RagIntrinsicsGroundednessChecker().run(QUESTION, [STRUCTURED], SEARCHED["documents"])
-    sentences = checked["results"][0]["sentences"]
+    check = RagIntrinsicsAnswerCheck(checks="hallucination-detection")
+    checked = check.run(**SEARCHED, replies=[STRUCTURED])
+    sentences = checked["results"][0]["hallucination_detection"]["sentences"]
     assert sentences[0]["text"] == "builder: Ada Brink"
     assert (sentences[0]["label"], sentences[-1]["label"]) == ("faithful", "unfaithful")
-    found = kind().run(QUESTION, checked["replies"], SEARCHED["documents"])
-    assert found["replies"][0].text == STRUCTURED
-    assert (
-        RagIntrinsicsGroundednessChecker().run(QUESTION, ["{not JSON"], SEARCHED["documents"])["replies"][0].text
-        == "{not JSON"
-    )
+    assert component.run(**SEARCHED, replies=checked["replies"])["replies"][0].text == STRUCTURED
+    assert check.run(**SEARCHED, replies=["{not JSON"])["replies"][0].text == "{not JSON"
 
 
 def test_a_call_of_a_tool_beside_the_text_stays() -> None:
     reply = ChatMessage.from_assistant(MILL, tool_calls=[ToolCall("search", {"q": "mill"})])
-    [audited] = RagIntrinsicsAuditor().run(QUESTION, [reply], SEARCHED["documents"])["replies"]
+    [audited] = RagIntrinsicsAnswerCheck().run(**SEARCHED, replies=[reply])["replies"]
     assert audited.tool_calls == reply.tool_calls and audited.text == MILL.replace(".", " [1].")
 
 
-@pytest.mark.parametrize("kind", [RagIntrinsicsCitationBuilder, RagIntrinsicsAuditor])
-def test_no_reference_stands_in_code(kind: Any) -> None:
+@pytest.mark.parametrize("checks", ["citations", "audit"])
+def test_no_reference_stands_in_code(checks: str) -> None:
     code = f"```python\nsaid = '{MILL}'\n```"
-    [reply] = kind().run(QUESTION, [f"This says it:\n\n{code}\n\nFog is common in May."], SEARCHED["documents"])[
-        "replies"
-    ]
+    said = f"This says it:\n\n{code}\n\nFog is common in May."
+    [reply] = RagIntrinsicsAnswerCheck(checks=checks).run(**SEARCHED, replies=[said])["replies"]
     text = reply.text or ""
     assert code in text and "[1]" in text

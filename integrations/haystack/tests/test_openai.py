@@ -10,7 +10,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.tools import Tool
 from haystack.utils import Secret
 from haystack_integrations.common.rag_intrinsics import ChatGeneratorRuntime
-from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsContextRelevanceEvaluator
+from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsEvaluator
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 
 from integrations.haystack.tests.scripts import QUESTION, documents
@@ -83,7 +83,7 @@ def test_one_generator_writes_and_judges_on_any_loop_and_thread(server: Server) 
     """Judges ran its `run_async` on a loop of their own, after which its owner could not use it on another."""
     shared = generator(server, OpenAIChatGenerator)
     router = RagIntrinsicsAnswerabilityRouter(shared)
-    checker = RagIntrinsicsContextRelevanceEvaluator(shared)
+    checker = RagIntrinsicsEvaluator("context-relevance", shared)
     rows = {"questions": [QUESTION] * 3, "contexts": [documents()] * 3}
 
     def judged(found: Any) -> bool:

@@ -16,25 +16,10 @@ PACKAGES = {
     "components.query": ["RagIntrinsicsQueryExpander", "RagIntrinsicsQueryRewriter"],
     "components.routers": ["RagIntrinsicsAnswerabilityRouter"],
     "components.embedders": ["RagIntrinsicsDocumentEmbedder", "RagIntrinsicsTextEmbedder"],
-    "components.evaluators": [
-        "RagIntrinsicsAnswerEvaluator",
-        "RagIntrinsicsAnswerabilityEvaluator",
-        "RagIntrinsicsContextRelevanceEvaluator",
-        "RagIntrinsicsFactChecker",
-        "RagIntrinsicsFaithfulnessEvaluator",
-        "RagIntrinsicsUncertaintyScorer",
-    ],
-    "components.validators": [
-        "RagIntrinsicsAuditor",
-        "RagIntrinsicsCitationBuilder",
-        "RagIntrinsicsGroundednessChecker",
-        "RagIntrinsicsReviser",
-        "RagIntrinsicsStreamAuditor",
-        "RagIntrinsicsStreamEnd",
-    ],
-    "components.pipelines": ["RagIntrinsicsPipeline"],
+    "components.evaluators": ["RagIntrinsicsEvaluator"],
+    "components.validators": ["RagIntrinsicsAnswerCheck", "RagIntrinsicsReviser"],
     "common": ["ChatGeneratorRuntime"],
-    "hooks": ["RagIntrinsicsGroundednessHook", "RagIntrinsicsRetryEnd"],
+    "hooks": ["RagIntrinsicsGroundednessHook"],
 }
 CLASSES = [(package, name) for package, names in PACKAGES.items() for name in names]
 FOLDER = Path(__file__).parent.parent / "haystack_integrations"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from haystack import Document, Pipeline
+from haystack.components.builders import ChatPromptBuilder
 from haystack.components.generators.chat import MockChatGenerator
 from haystack.components.retrievers import TextEmbeddingRetriever
 from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
@@ -14,24 +15,14 @@ from haystack_integrations.components.embedders.rag_intrinsics import (
     RagIntrinsicsDocumentEmbedder,
     RagIntrinsicsTextEmbedder,
 )
-from haystack_integrations.components.evaluators.rag_intrinsics import (
-    RagIntrinsicsAnswerEvaluator,
-    RagIntrinsicsFactChecker,
-    RagIntrinsicsFaithfulnessEvaluator,
-    RagIntrinsicsUncertaintyScorer,
-)
-from haystack_integrations.components.pipelines.rag_intrinsics import RagIntrinsicsPipeline
+from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsEvaluator
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryExpander, RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import (
     RagIntrinsicsContextRelevanceFilter,
     RagIntrinsicsRanker,
 )
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
-from haystack_integrations.components.validators.rag_intrinsics import (
-    RagIntrinsicsAuditor,
-    RagIntrinsicsCitationBuilder,
-    RagIntrinsicsGroundednessChecker,
-)
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck, RagIntrinsicsReviser
 
 MILL = "Ada Brink built the tide mill in 1911."
 QUESTION = "Who built the tide mill?"
@@ -47,10 +38,20 @@ def searching() -> TextEmbeddingRetriever:
 
 
 def ask() -> str:
-    generator = MockChatGenerator([MILL])
-    rag = RagIntrinsicsPipeline(searching(), generator, system_prompt="Be brief.", top_k=1, on_error="raise")
-    found: dict[str, Any] = rag.run(query=QUESTION, history=[ChatMessage.from_user("Hello")])
-    return str(found["answers"][0].data)
+    template = [ChatMessage.from_user("{% for d in documents %}{{ d.content }} {% endfor %}{{ query }}")]
+    rag = Pipeline()
+    rag.add_component("retriever", searching())
+    rag.add_component("router", RagIntrinsicsAnswerabilityRouter(on_error="open"))
+    rag.add_component("prompt", ChatPromptBuilder(template, required_variables="*"))
+    rag.add_component("generator", MockChatGenerator([MILL]))
+    rag.add_component("check", RagIntrinsicsAnswerCheck(checks=["audit"], mode="block", labels="unfaithful"))
+    for sender, receiver in [("retriever.documents", "router.documents"), ("router.answerable", "prompt.documents"),
+                             ("prompt.prompt", "generator.messages"), ("generator.replies", "check.replies"),
+                             ("router.answerable", "check.documents")]:  # fmt: skip
+        rag.connect(sender, receiver)
+    asked = {name: {"query": QUESTION} for name in ("retriever", "router", "prompt", "check")}
+    replies: list[ChatMessage] = rag.run(asked)["check"]["replies"]
+    return str(replies[0].text)
 
 
 def retrieve() -> list[Document]:
@@ -69,17 +70,18 @@ def retrieve() -> list[Document]:
 
 def judge() -> list[str]:
     replies = [ChatMessage.from_assistant(f"{MILL} It burned down in 1954.")]
+    options = {"fact-check": {"top_k": 3}}
     labels = []
-    for judging in (RagIntrinsicsAuditor(markers=True), RagIntrinsicsGroundednessChecker(),
-                    RagIntrinsicsCitationBuilder(), RagIntrinsicsUncertaintyScorer(),
-                    RagIntrinsicsFactChecker(top_k=3)):  # fmt: skip
+    for judging in (RagIntrinsicsAnswerCheck(citations="inline", style="markdown"),
+                    RagIntrinsicsAnswerCheck(checks=("citations", "uncertainty", "fact-check"), options=options),
+                    RagIntrinsicsReviser(mend=False)):  # fmt: skip
         judging.warm_up()
         out: dict[str, Any] = judging.run(query=QUESTION, documents=DOCUMENTS, replies=replies)
         labels.append(",".join(sorted(out)))
     routed: dict[str, Any] = RagIntrinsicsAnswerabilityRouter(on_error="open").run(query=QUESTION, documents=DOCUMENTS)
     rows: dict[str, Any] = {"questions": [QUESTION], "contexts": [[MILL]], "predicted_answers": [MILL]}
-    scores: list[float] = RagIntrinsicsFaithfulnessEvaluator().run(**rows)["individual_scores"]
-    rated: dict[str, Any] = RagIntrinsicsAnswerEvaluator(metrics="faithfulness").run(**rows)
+    scores: list[float] = RagIntrinsicsEvaluator("hallucination-detection").run(**rows)["individual_scores"]
+    rated: dict[str, Any] = RagIntrinsicsEvaluator("evaluate", options={"metrics": ["faithfulness"]}).run(**rows)
     return [*labels, ",".join(sorted(routed)), str(scores[0] > 0.5), ",".join(sorted(rated))]
 
 

@@ -110,11 +110,11 @@ function haystack(given) {
 `;
   return answered ? `from haystack import Document
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAuditor
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck
 
 ${data}
-told = RagIntrinsicsAuditor().run(**asked, replies=[${answer}])
-for sentence in told["results"][0]["sentences"]:
+told = RagIntrinsicsAnswerCheck().run(**asked, replies=[${answer}])
+for sentence in told["results"][0]["audit"]["sentences"]:
     print(sentence["label"], sentence["text"])
 ` : `from haystack import Document
 from haystack.dataclasses import ChatMessage

@@ -10,6 +10,7 @@ from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.tools import ComponentTool, Tool
 from haystack_integrations.components.rankers.rag_intrinsics import RagIntrinsicsContextRelevanceFilter
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck
 from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
 
 from integrations.haystack.tests.agents import search, verdict
@@ -34,7 +35,7 @@ def agent(hook: Any, *replies: Any, **settings: Any) -> Agent:
 
 
 def test_11_one_label_is_not_its_letters() -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="block", labels="unfaithful", answer="No.")
+    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="block", labels="unfaithful", text="No.")
     assert agent(hook, "search", INVENTED).run(messages=[ChatMessage.from_user(QUESTION)])["last_message"].text == "No."
     kept = RagIntrinsicsContextRelevanceFilter(judging_runtime(), labels="relevant")
     assert [d.id for d in kept.run(query=QUESTION, documents=documents())["documents"]] == ["mill"]
@@ -107,12 +108,10 @@ def test_18_an_agent_with_sources() -> None:
     )
     result = it.run(messages=[ChatMessage.from_user(QUESTION)])
     assert verdict(result["last_message"])["label"] == "faithful"
-    from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsCitationBuilder
-
-    cited = RagIntrinsicsCitationBuilder().run(
+    cited = RagIntrinsicsAnswerCheck(checks="citations").run(
         query=QUESTION, replies=[result["last_message"]], documents=result["documents"]
     )
-    [row] = cited["results"][0]["citations"]
+    [row] = cited["results"][0]["citations"]["citations"]
     assert row["document_id"] == "mill" and cited["replies"][0].text.startswith("Ada Brink built the mill in 1911 [")
 
 
@@ -165,7 +164,7 @@ def searching(
     [(f"{RIGHT} {RAIN}", "faithful"), (RAIN, "faithful"), (f"{RIGHT} {ZEBRAS}", "unfaithful")],
 )
 def test_named_tools_count_beside_documents(said: str, label: str) -> None:
-    hook = RagIntrinsicsGroundednessHook(mode="block", tools=["search", "weather"], answer="No.")
+    hook = RagIntrinsicsGroundednessHook(mode="block", tools=["search", "weather"], text="No.")
     last = searching(hook, [DOGS, RENT], ["search", "weather"], said, asked="What is the rent, and the weather?")
     assert verdict(last["last_message"])["label"] == label
     assert last["last_message"].text == (said if label == "faithful" else "No.")
@@ -175,7 +174,7 @@ def test_a_warning_names_a_tool_whose_text_did_not_count(caplog: pytest.LogCaptu
     for _ in range(2):
         searching(RagIntrinsicsGroundednessHook(), [DOGS, RENT], ["search", "weather"], f"{RIGHT} {RAIN}")
     assert [record.getMessage().split(",")[0] for record in caplog.records if "the tool" in record.getMessage()] == [
-        "the tool 'weather' returned text"
+        "the tool 'weather' returned text and no documents"
     ]
 
 

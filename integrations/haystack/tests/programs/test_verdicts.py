@@ -10,25 +10,15 @@ from typing import Any
 import pytest
 from haystack import Document, Pipeline, component
 from haystack.components.builders import AnswerBuilder
-from haystack.components.generators.chat import MockChatGenerator
 from haystack.dataclasses import ChatMessage, StreamingCallbackT, StreamingChunk, ToolCall, ToolCallDelta
 from haystack.evaluation import EvaluationRunResult
-from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsAnswerEvaluator
-from haystack_integrations.components.pipelines.rag_intrinsics import RagIntrinsicsPipeline
-from haystack_integrations.components.validators.rag_intrinsics import (
-    RagIntrinsicsAuditor,
-    RagIntrinsicsCitationBuilder,
-    RagIntrinsicsGroundednessChecker,
-    RagIntrinsicsReviser,
-    RagIntrinsicsStreamAuditor,
-    RagIntrinsicsStreamEnd,
-)
+from haystack_integrations.components.evaluators.rag_intrinsics import RagIntrinsicsEvaluator
+from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck, RagIntrinsicsReviser
 
-from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging, retriever
+from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, chat, documents, judging
 from intrinsics_core import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.results import Citations
 from intrinsics_core.render.citations import MODES, parse, restored
-from intrinsics_core.running.flows import CANNED
 from tests.contract.judge import judge
 from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
@@ -44,7 +34,7 @@ def given(*replies: Any) -> dict[str, Any]:
 def test_20_an_audit_is_one_request_and_builds_the_answer(asynchronous: bool) -> None:
     runtime = judging()
     pipeline = Pipeline()
-    pipeline.add_component("audit", RagIntrinsicsAuditor(runtime))
+    pipeline.add_component("audit", RagIntrinsicsAnswerCheck(runtime))
     pipeline.add_component("answers", AnswerBuilder(reference_pattern=r"\[(\d+)\]"))
     pipeline.connect("audit.replies", "answers.replies")
     data = {"audit": given(), "answers": {"query": QUESTION, "documents": documents()}}
@@ -62,21 +52,21 @@ def test_20_an_audit_is_one_request_and_builds_the_answer(asynchronous: bool) ->
 
 def test_20_an_audit_of_nothing_and_by_a_judge_that_is_down() -> None:
     call = ChatMessage.from_assistant(tool_calls=[ToolCall(tool_name="send", arguments={}, id="1")])
-    nothing = RagIntrinsicsAuditor().run(query=QUESTION, replies=["", call, FAITHFUL], documents=[])
-    assert [r["reason"] for r in nothing["results"]] == ["nothing said", "nothing said", "nothing retrieved"]
+    nothing = RagIntrinsicsAnswerCheck().run(query=QUESTION, replies=["", call, FAITHFUL], documents=[])
+    assert [r["audit"]["reason"] for r in nothing["results"]] == ["nothing said", "nothing said", "nothing retrieved"]
     assert nothing["replies"][1].tool_calls == call.tool_calls
     down = no_judge()
-    found = RagIntrinsicsAuditor(down).run(**given())
-    assert found["replies"][0].text == BOTH and "refused" in found["results"][0]["degraded"]
+    found = RagIntrinsicsAnswerCheck(down).run(**given())
+    assert found["replies"][0].text == BOTH and "refused" in found["results"][0]["audit"]["degraded"]
     with pytest.raises(RuntimeUnavailable):
-        RagIntrinsicsAuditor(down, on_error="raise").run(**given())
+        RagIntrinsicsAnswerCheck(down, on_error="raise").run(**given())
 
 
 def test_20_positions_are_those_of_the_list_that_came_in() -> None:
     twice = [documents()[0], documents()[0], documents()[1]]
-    found = RagIntrinsicsAuditor(judging()).run(query=QUESTION, replies=[FAITHFUL], documents=twice)
+    found = RagIntrinsicsAnswerCheck(judging()).run(query=QUESTION, replies=[FAITHFUL], documents=twice)
     assert found["replies"][0].text == "Ada Brink built the mill in 1911 [3]."
-    [row] = found["results"][0]["sentences"][0]["citations"]
+    [row] = found["results"][0]["audit"]["sentences"][0]["citations"]
     assert row["document_index"] == 2
 
 
@@ -84,9 +74,9 @@ def test_20_positions_are_those_of_the_list_that_came_in() -> None:
 def test_21_an_answer_is_revised_by_what_a_checker_found(asynchronous: bool) -> None:
     runtime = judging()
     pipeline = Pipeline()
-    pipeline.add_component("checker", RagIntrinsicsGroundednessChecker(runtime))
+    pipeline.add_component("checker", RagIntrinsicsAnswerCheck(checks="hallucination-detection", runtime=runtime))
     pipeline.add_component("reviser", RagIntrinsicsReviser(runtime))
-    pipeline.add_component("citations", RagIntrinsicsCitationBuilder(runtime))
+    pipeline.add_component("citations", RagIntrinsicsAnswerCheck(checks="citations", runtime=runtime))
     pipeline.connect("checker.replies", "reviser.replies")
     pipeline.connect("reviser.replies", "citations.replies")
     rest = {"query": QUESTION, "documents": documents()}
@@ -102,21 +92,21 @@ def test_21_an_answer_is_revised_by_what_a_checker_found(asynchronous: bool) -> 
     [result] = found["reviser"]["results"]
     [change] = result["changes"]
     assert BOTH[change["begin"] : change["end"]] == change["before"] and change["why"]
-    assert set(reply.meta["rag_intrinsics"]) == {"revise", "citations"}  # nothing about a text that is no more
+    assert set(reply.meta["rag_intrinsics"]) == {"revise", "citations", "about"}  # nothing about a text that is no more
     # Judged once before and once after: the checker's verdicts were not asked for again.
     assert [r.intrinsic for r in runtime.requests].count("hallucination-detection") == 2
 
 
-@pytest.mark.parametrize("kind", [RagIntrinsicsGroundednessChecker, RagIntrinsicsAuditor])
-def test_21_a_verdict_is_used_for_the_documents_that_it_was_made_for(kind: Any) -> None:
-    [checked] = kind(**({"markers": False} if kind is RagIntrinsicsAuditor else {})).run(**given())["replies"]
+@pytest.mark.parametrize("checks", ["hallucination-detection", "audit"])
+def test_21_a_verdict_is_used_for_the_documents_that_it_was_made_for(checks: str) -> None:
+    [checked] = RagIntrinsicsAnswerCheck(checks=checks, citations=None).run(**given())["replies"]
     assert RagIntrinsicsReviser().run(**given(checked))["replies"][0].text == FAITHFUL
-    more = [*documents(), Document(content=INVENTED)]
-    assert RagIntrinsicsReviser().run(QUESTION, [checked], more)["replies"][0].text == BOTH
+    more = {**given(checked), "documents": [*documents(), Document(content=INVENTED)]}
+    assert RagIntrinsicsReviser().run(**more)["replies"][0].text == BOTH
 
 
 def test_21_a_verdict_is_used_for_the_text_that_it_was_made_for() -> None:
-    [checked] = RagIntrinsicsGroundednessChecker().run(**given(FAITHFUL))["replies"]
+    [checked] = RagIntrinsicsAnswerCheck(citations=None).run(**given(FAITHFUL))["replies"]
     longer = ChatMessage.from_assistant(BOTH, meta=checked.meta)
     assert RagIntrinsicsReviser().run(**given(longer))["replies"][0].text == FAITHFUL
 
@@ -125,9 +115,10 @@ def test_21_a_sentence_is_cited_where_another_was_judged_unfaithful() -> None:
     """The sentence that stood there was cut out; it is not a place that is unfaithful."""
     cats = "She had forty cats in the mill 9."
     assert len(cats) == len(FAITHFUL)
-    [checked] = RagIntrinsicsGroundednessChecker().run(**given(f"{cats} {FAITHFUL}"))["replies"]
+    [checked] = RagIntrinsicsAnswerCheck(citations=None).run(**given(f"{cats} {FAITHFUL}"))["replies"]
     cut = ChatMessage.from_assistant(FAITHFUL, meta=checked.meta)
-    assert RagIntrinsicsCitationBuilder().run(**given(cut))["replies"][0].text == FAITHFUL.replace(".", " [2].")
+    cited = RagIntrinsicsAnswerCheck(checks="citations").run(**given(cut))
+    assert cited["replies"][0].text == FAITHFUL.replace(".", " [2].")
 
 
 def test_21_what_stands_is_left_alone() -> None:
@@ -144,21 +135,21 @@ def test_21_what_stands_is_left_alone() -> None:
 @pytest.mark.parametrize("mode", MODES)
 def test_22_citations_in_four_modes_are_read_back(mode: Any, style: Any) -> None:
     twice = [documents()[0], documents()[0], *documents()[1:]]
-    builder = RagIntrinsicsCitationBuilder(judging(), citations=mode, style=style)
+    builder = RagIntrinsicsAnswerCheck(checks="citations", runtime=judging(), citations=mode, style=style)
     found = builder.run(query=QUESTION, replies=[f"{FAITHFUL} Port Ellery has two cranes."], documents=twice)
     shown = parse(found["replies"][0].text)
     assert shown.response == f"{FAITHFUL} Port Ellery has two cranes." and len(shown.references) == 2
     if mode == "inline-snippet":
         plain = [{"text": d.content, "id": d.id} for d in documents()]
-        dump = Citations.model_validate(found["results"][0])
+        dump = Citations.model_validate(found["results"][0]["citations"])
         again = restored(shown, plain).citations
         assert [(c.document_id, c.document_begin, c.response_begin) for c in again] == [
             (c.document_id, c.document_begin, c.response_begin) for c in dump.citations
         ]
-    with pytest.raises(InvalidInput, match="citations is unknown"):
-        RagIntrinsicsCitationBuilder(citations="footnote")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="citations"):
+        RagIntrinsicsAnswerCheck(checks="citations", citations="footnote")  # type: ignore[arg-type]
     pipeline = Pipeline()
-    pipeline.add_component("it", RagIntrinsicsCitationBuilder(citations=mode, style=style))
+    pipeline.add_component("it", RagIntrinsicsAnswerCheck(checks="citations", citations=mode, style=style))
     assert Pipeline.loads(pipeline.dumps()).dumps() == pipeline.dumps()
 
 
@@ -169,7 +160,7 @@ def test_23_answers_rated_metric_by_metric(asynchronous: bool) -> None:
         "contexts": [[FAITHFUL]] * 3,
         "predicted_answers": [FAITHFUL, INVENTED, ""],
     }
-    evaluator = RagIntrinsicsAnswerEvaluator(judging())
+    evaluator = RagIntrinsicsEvaluator("evaluate", judging())
     found = asyncio.run(evaluator.run_async(**rows)) if asynchronous else evaluator.run(**rows)
     report = EvaluationRunResult("mine", inputs=rows, results={"all": found, **found["metrics"]})
     names = report.aggregated_report()["metrics"]  # type: ignore[index,call-overload]
@@ -180,10 +171,10 @@ def test_23_answers_rated_metric_by_metric(asynchronous: bool) -> None:
     report.detailed_report()
     quotes = [q for m in found["results"][0]["metrics"] for s in m["statements"] for q in s["citations"]]
     assert quotes and all(q["text"] in FAITHFUL or q["text"] in QUESTION for q in quotes)
-    alone = RagIntrinsicsAnswerEvaluator().run(**rows)
+    alone = RagIntrinsicsEvaluator("evaluate").run(**rows)
     assert set(alone["metrics"]) >= {"faithfulness"}
     with pytest.raises(InvalidInput, match="metrics"):
-        RagIntrinsicsAnswerEvaluator(metrics="beauty")  # type: ignore[arg-type]
+        RagIntrinsicsEvaluator("evaluate", options={"metrics": "beauty"})
 
 
 def test_23_one_row_that_fails_is_one_row() -> None:
@@ -195,7 +186,7 @@ def test_23_one_row_that_fails_is_one_row() -> None:
         "contexts": [[Document(content=FAITHFUL)]] * 2,
         "predicted_answers": [FAITHFUL, INVENTED],
     }
-    found = RagIntrinsicsAnswerEvaluator(Scripted(sometimes)).run(**rows)
+    found = RagIntrinsicsEvaluator("evaluate", Scripted(sometimes)).run(**rows)
     assert [r["status"] for r in found["results"]] == ["evaluated", "error"]
     assert math.isnan(found["metrics"]["faithfulness"]["individual_scores"][1])
 
@@ -203,29 +194,29 @@ def test_23_one_row_that_fails_is_one_row() -> None:
 class TestStreams:
     """What a UI hears while the model writes."""
 
-    def heard(self, thing: Any, asynchronous: bool, data: dict[str, Any]) -> list[Any]:
+    def heard(self, pipeline: Pipeline, asynchronous: bool) -> list[Any]:
         chunks: list[Any] = []
 
         async def aheard(chunk: Any) -> None:
             chunks.append(chunk)
 
-        given_ = {**data, "streaming_callback": aheard if asynchronous else chunks.append}
-        asyncio.run(thing.run_async(**given_)) if asynchronous else thing.run(**given_)
+        tell = aheard if asynchronous else chunks.append
+        data = {"rewriter": {"query": QUESTION}, "watch": {"streaming_callback": tell}}
+        asyncio.run(pipeline.run_async(data)) if asynchronous else pipeline.run(data)
         return chunks
 
     @pytest.mark.parametrize("asynchronous", [False, True])
     @pytest.mark.parametrize("runtime", [None, judging])
     def test_24_verdicts_come_with_the_sentences(self, runtime: Any, asynchronous: bool) -> None:
-        llm = MockChatGenerator(f"{BOTH} The tide mill stands on the east quay.")
-        rag = RagIntrinsicsPipeline(retriever(), llm, runtime and runtime(), stream_verdicts=True)
-        chunks = self.heard(rag, asynchronous, {"query": QUESTION})
+        said = f"{BOTH} The tide mill stands on the east quay."
+        chunks = self.heard(chat(said, runtime and runtime(), stream="chunks"), asynchronous)
         text = "".join(chunk.content for chunk in chunks)
-        assert text == f"{BOTH} The tide mill stands on the east quay."
+        assert text == said
         told = [(i, s) for i, c in enumerate(chunks) for s in c.meta.get("rag_intrinsics", {}).get("sentences", [])]
         assert [s["label"] for _, s in told] == ["faithful", "unfaithful", "faithful"]  # as many pieces as sentences
         for at, sentence in told[:-1]:
-            said = "".join(chunk.content for chunk in chunks[:at])
-            assert text[sentence["begin"] : sentence["end"]] == sentence["text"] and len(said) < len(text)
+            before = "".join(chunk.content for chunk in chunks[:at])
+            assert text[sentence["begin"] : sentence["end"]] == sentence["text"] and len(before) < len(text)
         audit = chunks[-1].meta["rag_intrinsics"]["audit"]
         assert [s["label"] for s in audit["sentences"]] == ["faithful", "unfaithful", "faithful"]
 
@@ -234,19 +225,15 @@ class TestStreams:
         def late(request: Any) -> Any:
             return RuntimeUnavailable("refused") if "audit" in request.intrinsic else judge(request)
 
-        rag = RagIntrinsicsPipeline(retriever(), MockChatGenerator(BOTH), Scripted(late), stream_verdicts=True)
-        chunks = self.heard(rag, asynchronous, {"query": QUESTION})
+        chunks = self.heard(chat(BOTH, Scripted(late), stream="chunks"), asynchronous)
         assert "".join(chunk.content for chunk in chunks) == BOTH
         assert "refused" in chunks[-1].meta["rag_intrinsics"]["audit"]["degraded"]
 
-    def test_24_refusals_and_calls_without_a_callback(self) -> None:
-        rag = RagIntrinsicsPipeline(retriever(), MockChatGenerator(BOTH), stream_verdicts=True)
-        [refused] = self.heard(rag, False, {"query": "How many tourists come each year?"})
-        assert refused.content == CANNED
-        assert rag.run(query=QUESTION)["answers"][0].data.startswith("Ada Brink built the mill in 1911 [1].")
-        pipeline = Pipeline()
-        pipeline.add_component("rag", rag)
-        assert Pipeline.loads(pipeline.dumps()).dumps() == pipeline.dumps()
+    def test_24_a_pipeline_without_a_callback(self) -> None:
+        pipeline = chat(BOTH, stream="hold")
+        found = pipeline.run({"rewriter": {"query": QUESTION}})
+        assert found["answers"]["answers"][0].data.startswith("Ada Brink built the mill in 1911 [1].")
+        assert Pipeline.loads(pipeline.dumps()).to_dict()["components"] == pipeline.to_dict()["components"]
 
     @pytest.mark.parametrize("kind", ["function", "object", "async function", "async object"])
     def test_any_callback_hears_all_chunks_and_what_follows_the_end(self, kind: str) -> None:
@@ -263,8 +250,10 @@ class TestStreams:
 
         tell = {"function": chunks.append, "object": Heard(), "async function": AsyncHeard().__call__,
                 "async object": AsyncHeard()}[kind]  # fmt: skip
-        auditor = RagIntrinsicsStreamAuditor()
-        callback: Any = auditor.run(QUESTION, [Document(content=FAITHFUL)], tell)["streaming_callback"]
+        auditor = RagIntrinsicsAnswerCheck()
+        callback: Any = auditor.run(QUESTION, [Document(content=FAITHFUL)], streaming_callback=tell)[
+            "streaming_callback"
+        ]
         sent = [StreamingChunk(f"{FAITHFUL} ", index=0), StreamingChunk(INVENTED, index=0),
                 StreamingChunk("", finish_reason="stop"), StreamingChunk("", meta={"usage": {"total_tokens": 9}}),
                 StreamingChunk("", finish_reason="stop")]  # fmt: skip
@@ -286,7 +275,7 @@ class TestStreams:
     @pytest.mark.parametrize("last", [{"finish_reason": "stop"}, {"done": True}, {"stop_reason": "end_turn"}])
     def test_the_end_that_stands_in_the_meta_is_an_end(self, last: dict[str, Any]) -> None:
         chunks: list[Any] = []
-        made = RagIntrinsicsStreamAuditor().run(QUESTION, [Document(content=FAITHFUL)], chunks.append)
+        made = RagIntrinsicsAnswerCheck().run(QUESTION, [Document(content=FAITHFUL)], streaming_callback=chunks.append)
         callback: Any = made["streaming_callback"]
         callback(StreamingChunk(FAITHFUL))
         callback(StreamingChunk("", meta=last))
@@ -294,22 +283,19 @@ class TestStreams:
 
     @pytest.mark.parametrize("asynchronous", [False, True])
     def test_a_sentence_can_be_held_back_until_it_is_judged(self, asynchronous: bool) -> None:
-        rag = RagIntrinsicsPipeline(retriever(), MockChatGenerator(BOTH), stream_verdicts=True, hold=True)
         seen, labels = "", []
-        for chunk in self.heard(rag, asynchronous, {"query": QUESTION}):
+        for chunk in self.heard(chat(BOTH, stream="hold"), asynchronous):
             labels += [s["label"] for s in chunk.meta.get("rag_intrinsics", {}).get("sentences", [])]
             if labels == ["faithful"]:
                 assert "umbrellas" not in seen  # a callback that raises at the next label has not shown it
             seen += chunk.content
         assert (seen, labels) == (BOTH, ["faithful", "unfaithful"])
-        with pytest.raises(InvalidInput, match="hold=True requires stream_verdicts=True"):
-            RagIntrinsicsPipeline(retriever(), MockChatGenerator(BOTH), hold=True)
 
     @pytest.mark.parametrize("hold", [False, True])
     def test_a_call_of_a_tool_is_no_end_and_nothing_is_lost(self, hold: bool) -> None:
         chunks: list[Any] = []
-        callback: Any = RagIntrinsicsStreamAuditor(hold=hold).run(
-            QUESTION, [Document(content=FAITHFUL)], chunks.append
+        callback: Any = RagIntrinsicsAnswerCheck(stream="hold" if hold else "chunks").run(
+            QUESTION, [Document(content=FAITHFUL)], streaming_callback=chunks.append
         )["streaming_callback"]
         call = StreamingChunk("", tool_calls=[ToolCallDelta(index=0, tool_name="search", arguments="{}")], index=0)
         sent = [call, StreamingChunk("", finish_reason="tool_calls"), StreamingChunk(FAITHFUL[:9], start=True, index=1),
@@ -332,8 +318,8 @@ class TestStreams:
         async def aheard(chunk: Any) -> None:
             chunks.append(chunk)
 
-        callback: Any = RagIntrinsicsStreamAuditor(hold=hold).run(
-            QUESTION, [Document(content=FAITHFUL)], aheard if asynchronous else chunks.append
+        callback: Any = RagIntrinsicsAnswerCheck(stream="hold" if hold else "chunks").run(
+            QUESTION, [Document(content=FAITHFUL)], streaming_callback=aheard if asynchronous else chunks.append
         )["streaming_callback"]
         for text in (FAITHFUL, INVENTED, BOTH):
             for piece in (*re.findall(r"\S+\s*", text), ""):
@@ -358,8 +344,8 @@ class TestStreams:
     @pytest.mark.parametrize("way", ["delta", "reason", "meta", "with text"])
     def test_words_before_a_call_are_no_part_of_the_answer(self, hold: bool, way: str) -> None:
         chunks: list[Any] = []
-        callback: Any = RagIntrinsicsStreamAuditor(hold=hold).run(
-            QUESTION, [Document(content=FAITHFUL)], chunks.append
+        callback: Any = RagIntrinsicsAnswerCheck(stream="hold" if hold else "chunks").run(
+            QUESTION, [Document(content=FAITHFUL)], streaming_callback=chunks.append
         )["streaming_callback"]
         last = "up" if way == "with text" else ""
         call = {
@@ -381,29 +367,10 @@ class TestStreams:
     @pytest.mark.parametrize("hold", [False, True])
     @pytest.mark.parametrize("asynchronous", [False, True])
     def test_a_stream_that_names_no_end_is_ended_by_what_runs_behind_it(self, hold: bool, asynchronous: bool) -> None:
-        pipeline = Pipeline()
-        pipeline.add_component("auditor", RagIntrinsicsStreamAuditor(hold=hold))
-        pipeline.add_component("generator", Endless())
-        pipeline.add_component("end", RagIntrinsicsStreamEnd())
-        pipeline.connect("auditor.streaming_callback", "generator.streaming_callback")
-        pipeline.connect("auditor.streaming_callback", "end.streaming_callback")
-        pipeline.connect("generator.replies", "end.replies")
-        chunks: list[Any] = []
-
-        async def aheard(chunk: Any) -> None:
-            chunks.append(chunk)
-
-        data: dict[str, Any] = {
-            "auditor": {"query": QUESTION, "documents": [Document(content=FAITHFUL)],
-                        "streaming_callback": aheard if asynchronous else chunks.append},
-            "generator": {"messages": [ChatMessage.from_user(QUESTION)]},
-        }  # fmt: skip
-        found = asyncio.run(pipeline.run_async(data)) if asynchronous else pipeline.run(data)
-        assert found["end"]["replies"][0].text == BOTH == "".join(chunk.content for chunk in chunks)
-        assert [s["label"] for s in chunks[-1].meta["rag_intrinsics"]["audit"]["sentences"]] == [
-            "faithful",
-            "unfaithful",
-        ]
+        chunks = self.heard(chat(Endless(), stream="hold" if hold else "chunks"), asynchronous)
+        assert "".join(chunk.content for chunk in chunks) == BOTH
+        audit = chunks[-1].meta["rag_intrinsics"]["audit"]
+        assert [s["label"] for s in audit["sentences"]] == ["faithful", "unfaithful"]
         told = [s for c in chunks for s in c.meta.get("rag_intrinsics", {}).get("sentences", [])]
         assert len(told) == 2
 

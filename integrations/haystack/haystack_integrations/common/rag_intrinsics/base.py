@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from copy import deepcopy
 from typing import Any, ClassVar, Self, TypeVar
 
-from haystack import Document, component, default_from_dict, default_to_dict
+from haystack import Document, default_from_dict, default_to_dict
 from haystack.core.serialization import generate_qualified_class_name
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.engine import Engine
-from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, as_replies, read, signed
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, as_replies, read
 
 from intrinsics_core import (
     INTRINSICS,
@@ -28,11 +28,13 @@ from intrinsics_core import (
     run,
     run_many,
 )
+from intrinsics_core.chains.checks import side_by_side
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.names import named
-from intrinsics_core.protocol.results import Result
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 
 T = TypeVar("T")
+Row = tuple[ChatMessage, PipelineInput]
 
 
 class Saved:
@@ -173,77 +175,24 @@ class Intrinsic(Lifecycle):
 
 
 class ReplyIntrinsic(Intrinsic):
-    """A component that judges replies: they come out again as copies, each with its verdict in ``meta``."""
+    """A component that judges replies: they come out again as copies, each with its verdicts in ``meta``."""
 
-    _without_replies: ClassVar[Sequence[None]] = ()  # what is judged where there are none
+    def _judging(self, reply: ChatMessage, given: PipelineInput) -> Steps[Any]:
+        """What judges one reply. Its steps are ``"run"`` with a list of calls, answered by `run_many`."""
+        raise NotImplementedError
 
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    def run(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """
-        Judge replies.
+    def _judged(self, rows: Sequence[Row]) -> list[Any]:
+        programs = [self._judging(*row) for row in rows]
+        return run_steps(side_by_side(programs), {"run": self._outcomes})
 
-        :param query: The question.
-        :param replies: Answers to it, as generators return them.
-        :param documents: What the answer should rest on; without any, nothing is judged.
-        :param history: Turns before the question, where it needs them to be understood.
-        :returns: `replies`: copies, each with its verdict in `meta`; `results`: the verdict of each.
-        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
-        """
-        return self._judged(query, replies, documents, history)
+    async def _ajudged(self, rows: Sequence[Row]) -> list[Any]:
+        programs = [self._judging(*row) for row in rows]
+        return await arun_steps(side_by_side(programs), {"run": self._aoutcomes})
 
-    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    async def run_async(
-        self,
-        query: str,
-        replies: list[str] | list[ChatMessage],
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
-        """Like `run`, without blocking the event loop."""
-        return await self._ajudged(query, replies, documents, history)
-
-    def _known(self, reply: ChatMessage | None, given: PipelineInput) -> dict[str, Any]:
-        """Further arguments of the intrinsic, which depend on the reply."""
-        return {}
-
-    def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
-        """A reply with its verdict, as it comes out."""
-        return reply
-
-    def _judged(self, query: str, replies: Any, documents: Any, history: Any) -> dict[str, Any]:
-        rows = self._rows(query, replies, documents, history)
-        return self._outputs(rows, self._outcomes([call for _, _, call in rows]))
-
-    async def _ajudged(self, query: str, replies: Any, documents: Any, history: Any) -> dict[str, Any]:
-        rows = self._rows(query, replies, documents, history)
-        return self._outputs(rows, await self._aoutcomes([call for _, _, call in rows]))
-
-    def _rows(self, query: str, replies: Any, documents: Any, history: Any) -> list[_Row]:
-        rows = []
-        for reply in as_replies(replies, self.intrinsic) or self._without_replies:
-            given = read(self.intrinsic, query, documents, history, reply, self.meta_fields_to_embed)
-            rows.append((reply, given, self._call(given, **self._known(reply, given))))
-        return rows
-
-    def _outputs(self, rows: Sequence[_Row], outcomes: Sequence[Result | IntrinsicsError]) -> dict[str, Any]:
-        replies, results = [], []
-        for (reply, given, _), outcome in zip(rows, outcomes, strict=True):
-            if isinstance(outcome, IntrinsicsError):
-                raise outcome
-            dump = given.as_dict(outcome)
-            results.append(dump)
-            if reply is not None:
-                replies.append(self._shown(signed(reply, self.intrinsic, given, dump), dump, given, outcome))
-        return {"replies": replies, "results": results}
-
-
-_Row = tuple[ChatMessage | None, PipelineInput, Call[Any]]
+    def _rows(self, query: str, replies: Any, documents: Any, history: Any) -> list[Row]:
+        found = as_replies(replies, self.intrinsic)
+        shown = self.meta_fields_to_embed
+        return [(reply, read(self.intrinsic, query, documents, history, reply, shown)) for reply in found]
 
 
 def checked_threshold(value: float | None, intrinsic: str) -> float | None:

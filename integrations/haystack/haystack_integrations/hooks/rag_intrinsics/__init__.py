@@ -1,8 +1,5 @@
-"""Hooks for Haystack's Agent."""
+"""Hooks for an Agent: its answers judged by what its tools returned."""
 
-from haystack_integrations.hooks.rag_intrinsics.groundedness_hook import (
-    RagIntrinsicsGroundednessHook,
-    RagIntrinsicsRetryEnd,
-)
+from haystack_integrations.hooks.rag_intrinsics.groundedness_hook import RagIntrinsicsGroundednessHook
 
-__all__ = ["RagIntrinsicsGroundednessHook", "RagIntrinsicsRetryEnd"]
+__all__ = ["RagIntrinsicsGroundednessHook"]

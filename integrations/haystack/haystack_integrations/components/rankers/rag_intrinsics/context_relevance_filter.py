@@ -6,10 +6,10 @@ from typing import Any, ClassVar, get_args
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic, checked_threshold, listed
-from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import Profile
-from intrinsics_core.protocol.results import ContextRelevance, Judgement, Relevance
+from intrinsics_core.protocol.results import ContextRelevance, Relevance
 
 
 @component
@@ -106,13 +106,5 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
     def _outputs(self, given: PipelineInput, result: ContextRelevance, score_threshold: float | None) -> dict[str, Any]:
         least = self.score_threshold if score_threshold is None else score_threshold
-        kept = [scored(given.sources[row.index], row.score, _flat(row)) for row in result.kept(self.labels, least)]
+        kept = [given.judged(self.intrinsic, row, result) for row in result.kept(self.labels, least)]
         return {"documents": kept, "result": given.as_dict(result)}
-
-
-def _flat(row: Judgement) -> dict[str, Any]:
-    fields = {"score": row.score, "degraded": row.failure}
-    return {NAME: row.label, **{f"{NAME}_{name}": value for name, value in fields.items()}}
-
-
-NAME = "context_relevance"

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import Intrinsic, checked_threshold
-from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, scored
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.intrinsics.reranking import OPTIONS, Reading
-from intrinsics_core.protocol.results import RankedDocument, Ranking
+from intrinsics_core.protocol.results import Ranking
 
 
 @component
@@ -135,20 +135,14 @@ class RagIntrinsicsRanker(Intrinsic):
                 rows = tuple(row for row in rows if row.score is not None and row.score >= least)
             else:
                 dump["warning"] = "score_threshold was not applied: " + (result.degraded or _COMPARED)
-        sources, limit = given.sources, self.top_k if top_k is None else top_k
-        ranked = [scored(sources[row.index], row.score, _flat(row, result.degraded)) for row in rows[:limit]]
-        return {"documents": ranked, "result": dump}
+        limit = self.top_k if top_k is None else top_k
+        return {"documents": [given.judged(self.intrinsic, row, result) for row in rows[:limit]], "result": dump}
 
     def _checked(self, top_k: int | None) -> int | None:
         if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
             raise InvalidInput("top_k is out of range", intrinsic=self.intrinsic, expected="a number from 1, or None",
                                got=repr(top_k))  # fmt: skip
         return top_k
-
-
-def _flat(row: RankedDocument, degraded: str | None) -> dict[str, Any]:
-    said = {"rank": row.rank, "score": row.score, "wins": row.wins, "degraded": degraded}
-    return {f"reranking_{name}": value for name, value in said.items()}
 
 
 _COMPARED = "these scores are places in one list, no probabilities"

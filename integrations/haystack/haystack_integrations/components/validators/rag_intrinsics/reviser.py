@@ -1,18 +1,17 @@
 """Reviser."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
-from haystack import component
+from haystack import Document, component
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
-from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, known_verdict
-from haystack_integrations.components.validators.rag_intrinsics.markers import with_text
+from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, with_text
 
-from intrinsics_core import Profile
-from intrinsics_core.chains.notes import KEY
-from intrinsics_core.protocol.results import Audit, HallucinationDetection
+from intrinsics_core import IntrinsicsError, Profile
+from intrinsics_core.chains.notes import KEY, known_detection, signed
+from intrinsics_core.protocol.results import RevisedAnswer
+from intrinsics_core.running.steps import Steps
 
 
 @component
@@ -23,7 +22,7 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
     No other sentence is touched. Without a language model the unfaithful sentences are dropped. Replies come out as
     copies with the new text and `meta["rag_intrinsics"]["revise"]`: each change, with its reason, and what is still not
     supported; verdicts on the text as it was are taken out. Where nothing is left the text is empty, and the result
-    says so. A groundedness checker, or an auditor without markers, before it saves the first judgement.
+    says so. An answer check before it, with `citations=None`, saves the first judgement.
 
     Usage example:
 
@@ -34,8 +33,8 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
     documents = [Document(id="mill", content="Ada Brink built the tide mill in 1911.")]
     result = RagIntrinsicsReviser().run(
         query="Who built the tide mill?",
-        replies=["Ada Brink built the tide mill in 1911. She sold umbrellas."],
         documents=documents,
+        replies=["Ada Brink built the tide mill in 1911. She sold umbrellas."],
     )
     print(result["replies"][0].text)
     # Ada Brink built the tide mill in 1911.
@@ -71,22 +70,58 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
         self.mend = mend
 
-    def _known(self, reply: ChatMessage | None, given: PipelineInput) -> dict[str, Any]:
-        return {"verdicts": None if reply is None else _verdicts(reply, given)}
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    def run(
+        self,
+        query: str,
+        documents: list[Document],
+        replies: list[str] | list[ChatMessage],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """
+        Revise replies.
 
-    def _shown(self, reply: ChatMessage, dump: dict[str, Any], given: PipelineInput, result: Any) -> ChatMessage:
-        if not dump["changes"] or is_structured(reply):  # an object is not rewritten: `results` has the changes
-            return reply
-        meta = {**reply.meta, KEY: {"revise": dump}}  # what else was said there is about another text
-        return replace(with_text(reply, dump["answer"]), _meta=meta)
+        :param query: The question.
+        :param documents: What the answer should rest on; without any, nothing is judged.
+        :param replies: Answers to it, as generators return them.
+        :param history: Turns before the question, where it needs them to be understood.
+        :returns: `replies`: copies; `results`: what was changed in each.
+        :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
+        """
+        rows = self._rows(query, replies, documents, history)
+        return self._outputs(rows, self._judged(rows))
 
+    @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
+    async def run_async(
+        self,
+        query: str,
+        documents: list[Document],
+        replies: list[str] | list[ChatMessage],
+        history: list[ChatMessage] | None = None,
+    ) -> dict[str, Any]:
+        """Like `run`, without blocking the event loop."""
+        rows = self._rows(query, replies, documents, history)
+        return self._outputs(rows, await self._ajudged(rows))
 
-def _verdicts(reply: ChatMessage, given: PipelineInput) -> HallucinationDetection | None:
-    """What was said of this very text by these very documents before, if anything was."""
-    for intrinsic, kind in (("hallucination-detection", HallucinationDetection), ("audit", Audit)):
-        said = known_verdict(reply, intrinsic, given)
-        if not said or "degraded" in said or "reason" in said:
-            continue
-        found = kind.model_validate(said)
-        return found if isinstance(found, HallucinationDetection) else found.hallucination
-    return None
+    def _judging(self, reply: ChatMessage, given: PipelineInput) -> Steps[RevisedAnswer]:
+        known = known_detection(reply.meta, given.turns[-1].text, given.passages)
+        [found] = yield "run", [self._call(given, verdicts=known)]
+        if isinstance(found, IntrinsicsError):
+            raise found
+        revised: RevisedAnswer = found
+        return revised
+
+    def _outputs(
+        self, rows: Sequence[tuple[ChatMessage, PipelineInput]], found: Sequence[RevisedAnswer]
+    ) -> dict[str, Any]:
+        replies, results = [], []
+        for (reply, given), revised in zip(rows, found, strict=True):
+            dump = given.as_dict(revised)
+            results.append(dump)
+            if revised.changes and not is_structured(reply):  # an object is not rewritten: `results` has the changes
+                # What else was said there is about another text.
+                replies.append(with_text(reply, revised.answer, {**reply.meta, KEY: {"revise": dump}}))
+            else:
+                meta = signed(reply.meta, {"revise": dump}, given.turns[-1].text, given.passages)
+                replies.append(with_text(reply, None, meta))
+        return {"replies": replies, "results": results}
