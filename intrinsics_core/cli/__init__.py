@@ -1,6 +1,6 @@
 """The command line: ``intrinsics run`` over JSON Lines, ``intrinsics demo`` to see a whole chain at work,
 ``intrinsics serve`` and ``intrinsics mcp`` for other programs, ``intrinsics vllm`` for the adapters on vLLM,
-``intrinsics check`` and ``intrinsics adapters`` for what is at hand."""
+``intrinsics check`` for what is at hand."""
 
 from __future__ import annotations
 

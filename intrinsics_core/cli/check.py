@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from intrinsics_core.cli import settings
+from intrinsics_core.cli.adapters import list_adapters
 from intrinsics_core.cli.run import one_line_errors, set_up
 from intrinsics_core.cli.trials import tried
 from intrinsics_core.protocol.profile import Profile
@@ -17,14 +18,23 @@ from intrinsics_core.runtimes.base import Runtime
 
 EPILOG = """
 Exit codes: 0 all works; 1 something is degraded: scores or constraints are worse than they could be; 2 something that
-is needed is refused.
+is needed is refused. Of a PLACE: 1 some files cannot be used, and the line says why; 2 there are no adapters.
 
+Adapters: `intrinsics check ./granitelib-rag#granite-4.1-3b`
 Example: `intrinsics check --runtime '{"kind": "server", "base_url": "http://localhost:8000/v1"}'`
 """
 _CODES = {"works": 0, "degraded": 1, "refused": 2}
 
 
 def check(
+    place: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PLACE]",
+            help="A folder, or owner/name[/folder]@commit on the hub, of which the adapters are listed instead. Append "
+            "#base/technology to choose among them.",
+        ),
+    ] = None,
     runtime: Annotated[
         str | None,
         typer.Option("--runtime", "-r", metavar="JSON|FILE", help="Runtime config, or a file that contains it."),
@@ -35,6 +45,8 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each finding.")] = False,
 ) -> None:
     """Check that a runtime supports what the intrinsics need, and that each adapter answers."""
+    if place is not None:
+        raise typer.Exit(list_adapters(place, as_json))
     with one_line_errors():
         config = settings.runtime_config(runtime)
         hidden = settings.secrets(config)

@@ -12,8 +12,7 @@ from intrinsics_core import __version__
 from intrinsics_core.cli.one_file import OneFile
 
 # Each is a function of its name in a module of its name; `EPILOG` is what its help ends with.
-_NAMES = ("run", "bench", "audit", "calibrate", "demo", "serve", "mcp", "vllm", "check", "train", "training-rows",
-          "adapters")  # fmt: skip
+_NAMES = ("run", "bench", "audit", "calibrate", "demo", "serve", "mcp", "vllm", "check", "train")
 
 
 class _Commands(dict[str, Any]):

@@ -12,6 +12,8 @@ import typer
 
 from intrinsics_core.cli.exits import INTERRUPTED
 from intrinsics_core.cli.run import one_line_errors, stop
+from intrinsics_core.cli.training_rows import write_rows
+from intrinsics_core.protocol.errors import InvalidInput
 
 EPILOG = """
 A row: `{"messages": [...], "documents": [...], "label": ...}`. The label is a word such as
@@ -21,9 +23,13 @@ out together) are optional. If a row is wrong or too long, the command names it 
 --out receives the adapter's weights and config, its `io.yaml` and model card, `checkpoints/` and, where TensorBoard is
 installed, `logs/`. Settings that are not given have the values of the paper, which docs/training.md lists.
 
-Exit codes: 0 trained, 2 usage or set-up, 130 interrupted (continue with `--resume`).
+With --rows it makes rows of the data sets that docs/bench.md names; without --set, of those whose licence allows
+weights to be published. What is wrong in them is left out and counted.
+
+Exit codes: 0 trained, or rows were written; 2 usage or set-up; 130 interrupted (continue with `--resume`).
 
 Example: `intrinsics train answerability --base granite-3.3-8b-instruct --data rows.jsonl --out adapter`
+Rows: `intrinsics train answerability --rows --data data/ --out rows.jsonl --limit 2000`
 """
 
 
@@ -34,11 +40,21 @@ def train(
             metavar="INTRINSIC", help="Name of the intrinsic that the adapter is trained for.", show_default=False
         ),
     ],
-    base: Annotated[str, typer.Option(metavar="MODEL", help="The base model: a folder, or owner/name on the hub.")],
-    data: Annotated[Path, typer.Option(metavar="FILE", help="Training rows as JSON Lines.")],
+    data: Annotated[Path, typer.Option(metavar="FILE", help="Training rows as JSON Lines; see --rows.")],
     out: Annotated[
         Path, typer.Option("--out", "--output", "-o", metavar="FOLDER", help="Folder in which the adapter is written.")
     ],
+    base: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The base model: a folder, or owner/name on the hub.")
+    ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Write rows to --out instead, from the folder of data sets in --data.")
+    ] = False,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME", help="With --rows, use only this data set. May be given more than once."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="With --rows, the largest number of rows of a set.")] = None,
     alora: Annotated[bool, typer.Option("--alora", help="Train an Activated LoRA (aLoRA) instead of a LoRA.")] = False,
     profile: Annotated[
         str | None,
@@ -78,7 +94,12 @@ def train(
     """Train a LoRA or aLoRA adapter on the prompts that will be sent to it."""
     from intrinsics_core.training import train as trained
 
+    if rows:
+        write_rows(intrinsic, data, out, set_ or (), limit)
+        return
     with one_line_errors(), _resumable():
+        if base is None:
+            raise InvalidInput("--base is missing", expected="the base model, or --rows")
         done = trained(
             intrinsic, base=base, data=data, out=out, alora=alora, profile=profile, resume=resume,
             targets=tuple(target) if target else None, grouped=grouped or None, invocation=invocation, longest=longest,

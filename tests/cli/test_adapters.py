@@ -1,4 +1,4 @@
-"""``intrinsics adapters``: what lies at a place."""
+"""``intrinsics check PLACE``: what lies at a place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def rows(ran: Any) -> list[dict[str, Any]]:
 def test_a_library_is_listed_with_what_each_adapter_fits(invoke: Any, tmp_path: Path) -> None:
     for inside in ("granite-4.1-3b/lora", "granite-4.1-3b/alora", "gpt-oss-20b/lora"):
         adapters.write(tmp_path, inside=inside, requirement_check=adapters.FILES["requirement_check"])
-    ran = invoke("adapters", tmp_path, "--json")
+    ran = invoke("check", tmp_path, "--json")
     assert ran.exit_code == 0
     assert [(row["base"], row["technology"]) for row in rows(ran)] == [
         ("openai/gpt-oss-20b", "lora"), ("ibm-granite/granite-4.1-3b", "alora"), ("ibm-granite/granite-4.1-3b", "lora"),
@@ -26,27 +26,27 @@ def test_a_library_is_listed_with_what_each_adapter_fits(invoke: Any, tmp_path: 
     assert rows(ran)[1]["arguments"] == ["requirement"]
     # What the line says can be used as it stands.
     for row in rows(ran):
-        named = invoke("adapters", row["profile"].removeprefix("granite-4:"), "--json")
+        named = invoke("check", row["profile"].removeprefix("granite-4:"), "--json")
         assert [found["source"] for found in rows(named)] == [row["source"]]
-    lines = invoke("adapters", f"{tmp_path}#granite-4.1-3b/lora").stdout.splitlines()
+    lines = invoke("check", f"{tmp_path}#granite-4.1-3b/lora").stdout.splitlines()
     assert len(lines) == 1
     assert lines[0].split()[:3] == ["requirement-check", "ibm-granite/granite-4.1-3b", "lora"]
 
 
 def test_switch_is_listed_as_such(invoke: Any, tmp_path: Path) -> None:
     adapters.write(tmp_path / "io_configs", citations=adapters.FILES["citations"])
-    (row,) = rows(invoke("adapters", tmp_path, "--json"))
+    (row,) = rows(invoke("check", tmp_path, "--json"))
     assert (row["intrinsic"], row["technology"]) == ("citations", "switch")
     assert "Granite Switch" in row["runtimes"][0]
 
 
 def test_a_file_that_cannot_be_used_is_a_line_and_nothing_is_an_error(invoke: Any, tmp_path: Path) -> None:
     adapters.write(tmp_path, good=adapters.FILES["citations"], bad="transformations: [{type: shuffle}]")
-    ran = invoke("adapters", tmp_path)
+    ran = invoke("check", tmp_path)
     assert ran.exit_code == 1
     assert "transformations[0].type is an unknown transformation" in ran.stdout
     (tmp_path / "empty").mkdir()
-    ran = invoke("adapters", tmp_path / "empty")
+    ran = invoke("check", tmp_path / "empty")
     assert ran.exit_code == 2
     assert ran.stderr.startswith("intrinsics: ")
 

@@ -135,7 +135,7 @@ def test_the_command(data: Path, tmp_path: Path) -> None:
     from intrinsics_core.cli.commands import app
 
     out = tmp_path / "rows.jsonl"
-    arguments = ["training-rows", "answerability", "--data", str(data), "--output", str(out), "--limit", "3"]
+    arguments = ["train", "answerability", "--rows", "--data", str(data), "--out", str(out), "--limit", "3"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0 and f"{out}: 4 rows, 0 left out" in done.output
     assert len(out.read_text("utf-8").splitlines()) == 4
