@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 
 from intrinsics_core.protocol.results import SentenceVerdict
+from intrinsics_core.text.citation_marks import called, note
 from intrinsics_core.text.lines import BOLD, blocks, heading_level, is_item
 from intrinsics_core.text.reading import columns_of
 from intrinsics_core.text.sentences import Span
@@ -17,8 +17,6 @@ _UNCALLED = "nothing that is left calls this footnote"
 
 _SECTION = 6  # the lowest level of a heading that prose behind its list belongs to
 _LINE, _RULE = BOLD, BOLD + 1  # the levels of any other line that introduces, and of the rule below the head of a table
-_CALL = re.compile(r"\[\^?(\w{1,30})\]")
-_NOTE = re.compile(r"\A\[(?P<caret>\^?)(?P<name>\w{1,30})\](?P<colon>:?)\s")
 
 
 def settled(answer: str, sentences: Sequence[SentenceVerdict], dropped: set[int]) -> dict[int, str]:
@@ -61,19 +59,19 @@ def _holds(sentences: Sequence[SentenceVerdict], columns: Sequence[int], i: int,
 
 def _uncalled(sentences: Sequence[SentenceVerdict], gone: Collection[int]) -> list[int]:
     """The footnotes that dropped sentences alone call."""
-    notes = {i: note["name"] for i, sentence in enumerate(sentences) if (note := _note(sentence))}
+    notes = {i: name for i, sentence in enumerate(sentences) if (name := _note(sentence))}
     if not notes:
         return []
-    called: tuple[set[str], set[str]] = set(), set()  # by what stays, by what goes
+    by_what: tuple[set[str], set[str]] = set(), set()  # that stays, that goes
     for i, sentence in enumerate(sentences):
-        called[i in gone].update(() if i in notes else _CALL.findall(sentence.text))
-    return [i for i, name in notes.items() if name in called[True] - called[False]]
+        by_what[i in gone].update(() if i in notes else called(sentence.text))
+    return [i for i, name in notes.items() if name in by_what[True] - by_what[False]]
 
 
-def _note(sentence: SentenceVerdict) -> re.Match[str] | None:
-    """What a footnote or a line of sources begins with: ``[^2]: `` and, where it claims nothing, ``[2] ``."""
-    note = _NOTE.match(sentence.text)
-    return note if note and ((note["caret"] and note["colon"]) or sentence.label == "NA") else None
+def _note(sentence: SentenceVerdict) -> str:
+    """The name of the footnote that a sentence is, or of the source that it names and claims nothing; "" for none."""
+    name, is_footnote = note(sentence.text) or ("", False)
+    return name if is_footnote or sentence.label == "NA" else ""
 
 
 def _emptied(sentences: Sequence[SentenceVerdict], dropped: set[int], code: Collection[int]) -> set[int]:
