@@ -98,7 +98,7 @@ def other(told: str, rng: random.Random) -> str:
     return str(rng.randint(1, 9)) if told.isdigit() else rng.choice(WORDS) + rng.choice(WORDS)
 
 
-@pytest.mark.parametrize("length", [600, pytest.param(2_400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [600, pytest.param(4_800, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_whole_call_costs_work_in_proportion(shape, length):
     def work(n):
@@ -108,6 +108,28 @@ def test_a_whole_call_costs_work_in_proportion(shape, length):
         )
 
     assert growth(work, length) < LINEAR
+
+
+@pytest.mark.parametrize("count", [20, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["hallucination-detection", "answerability", "query-rewrite"])
+def test_a_long_conversation_costs_work_in_proportion(name, count):
+    def work(n):
+        rng = random.Random(n)
+        turns = [
+            turn
+            for i in range(n)
+            for turn in (
+                {"role": "user", "content": f"What is told of mill {n * i} and {other('mill', rng)}?"},
+                {"role": "assistant", "content": f"It is number {n * i}."},
+            )
+        ]
+        turns.append({"role": "user", "content": "When was it built?"})
+        if TABLE[name].ends_with == ("assistant",):
+            turns.append({"role": "assistant", "content": f"It was built in {n}."})
+        given = (turns,) if name == "query-rewrite" else (turns, ["The mill was built in 1911."])
+        return lambda: run(INTRINSICS[name](*given), Vectors())
+
+    assert growth(work, count) < LINEAR
 
 
 UGLY = {

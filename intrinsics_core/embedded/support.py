@@ -572,7 +572,7 @@ def _judge(
         text=sentence,
         probability=probability,
         label=label,
-        source_scores=tuple(float(s) for s in scores),
+        source_scores=tuple(scores.tolist()),
         citations=cite(evidence, head.citations) if claims else (),
         nearest=nearest,
         missing=missing,

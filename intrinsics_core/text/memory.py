@@ -7,6 +7,7 @@ from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_SHORT, _MORE = 1_000, 10  # characters of a short text; so many times as many of them are remembered
 _REACH = 1_000  # characters in which a space is looked for
 
 
@@ -15,18 +16,25 @@ def remembered(
 ) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
     """Remember what a function makes of the ``count`` texts that were used last, of at most ``longest`` characters.
 
-    ``kept_as``: what an iterator is kept as, such as ``tuple``; that of a long text stays an iterator.
+    Of short ones, such as the turns of a conversation, many more are remembered. ``kept_as``: what an iterator is kept
+    as, such as ``tuple``; that of a long text stays an iterator.
     """
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
-        known: Any = lru_cache(maxsize=count)(function if kept_as is None else lambda text: kept_as(function(text)))
+        kept: Any = function if kept_as is None else lambda text: kept_as(function(text))
+        known: Any = lru_cache(maxsize=count)(kept)
+        short: Any = lru_cache(maxsize=_MORE * count)(kept)
 
         @wraps(function)
         def recalled(text: str) -> T:
-            found: T = known(text) if len(text) <= longest else function(text)
+            found: T = (short if len(text) <= _SHORT else known)(text) if len(text) <= longest else function(text)
             return found
 
-        recalled.cache_clear = known.cache_clear  # type: ignore[attr-defined]
+        def cache_clear() -> None:
+            known.cache_clear()
+            short.cache_clear()
+
+        recalled.cache_clear = cache_clear  # type: ignore[attr-defined]
         return recalled
 
     return decorated
