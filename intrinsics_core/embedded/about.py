@@ -30,9 +30,9 @@ _STANDS_FOR = re.compile(
     r"|\bthere\b(?! (?:is|are|was|were|will|has|have)\b)",
     re.IGNORECASE,
 )
-_FORMER = re.compile(r"\bthe (?:former|first)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
-_LATTER = re.compile(r"\bthe (?:latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE)
-_OTHER = re.compile(r"\bthe other\b(?! (?:two|three|four|hand|day|way|side|end)\b)", re.IGNORECASE)
+_ONE_OF_TWO = re.compile(
+    r"\bthe (?:(?P<first>former|first)|latter|second)\b(?! (?:of|day|week|month|year|floor|time)\b)", re.IGNORECASE
+)
 _SMALL_NUMBER = re.compile(r"\A[?#]{0,2}\d{1,3}\Z")
 _ALL = frozenset[int]()
 
@@ -59,11 +59,10 @@ def subjects(
     if sources.documents is None or len(apart) < 2:
         return [_ALL] * len(sentences)
     asked = _asked(question, sources, turns)
-    found, above, before, last = list[frozenset[int]](), _Above(), asked, list[str]()
-    in_list = False
+    found, above, before, last, in_list = list[frozenset[int]](), _Above(), asked, list[str](), False
     for sentence in sentences:
         units = claim(sentence).units
-        own, named = _about(units, sources), _in_order(units, apart)
+        own = _about(units, sources)  # None where it names no title
         level = heading_level(sentence)
         if level or (own and (sentence.endswith(":") or only_names_one(sentence, apart))):
             if own or level <= above.level:
@@ -71,16 +70,13 @@ def subjects(
         elif in_list and not sentence.startswith("- "):
             above = _Above()
         in_list = sentence.startswith("- ")
-        if named:
-            found.append(own or _ALL)
-            last = list(dict.fromkeys(named if named[1:] else [t for t in last if t != named[0]] + named))[-2:]
+        if own is not None:
+            found.append(own)
+            named = _in_order(units, apart)
+            last = (named if named[1:] else [title for title in last if title != named[0]] + named)[-2:]
             before = own or _of_title(named[0], sources)
-            continue
-        other = [title for title in apart if title not in last]
-        if _OTHER.search(sentence) and len(other) == 1 == len(last):
-            found.append(_of_title(other[0], sources))
-        elif len(last) > 1 and (_FORMER.search(sentence) or _LATTER.search(sentence)):
-            found.append(_of_title(last[0] if _FORMER.search(sentence) else last[-1], sources))
+        elif len(last) > 1 and (one := _ONE_OF_TWO.search(sentence)):
+            found.append(_of_title(last[0 if one["first"] else -1], sources))
         else:
             found.append(above.about or (before if _STANDS_FOR.search(sentence) else asked))
     return found
@@ -89,27 +85,14 @@ def subjects(
 def _asked(question: str, sources: Sources, turns: Sequence[str]) -> frozenset[int]:
     """The documents that may tell of what a question, or the newest turn before it that names a title, is about.
 
-    A question that names a title in plain words is about another thing than the turn was. So is one with a word that no
-    document about that title has, but one about a thing of another kind: "How much is the city tax?".
+    A question that names a title in plain words is about another thing than the turn was.
     """
     apart, units = sources.told_apart, claim(question).units
     named = _about(_details(units), sources)
     if named is not None or _named(units, apart):
         return named or _ALL
     before = next((found for turn in turns if (found := _named_in(turn, apart))), {})
-    if len(before) != 1:
-        return _ALL
-    (title,) = before
-    about = _of_title(title, sources)
-    allowed = about | {i for i, other in enumerate(sources.titles) if shares_a_word(title, other)}
-    return about if all(_told_in(unit, allowed, sources) for unit in units) else _ALL
-
-
-def _told_in(unit: Unit, allowed: frozenset[int], sources: Sources) -> bool:
-    """Whether a word is in one of these documents, or in none at all."""
-    owners = sources.documents or []
-    places = {owners[i] for key in unit.keys for i in sources.postings.get(key, ())}
-    return not places or not places.isdisjoint(allowed)
+    return _of_title(*before, sources) if len(before) == 1 else _ALL
 
 
 def _details(units: Sequence[Unit]) -> list[Unit]:
@@ -333,12 +316,10 @@ def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> li
     between = [sentence[one[2] : two[1]] for one, two in pairwise(runs)]
     joined = all(_ONLY_JOINS.fullmatch(_without(part, kinds)) for part in between) and "and" in between[-1]
     head, tail = _BOTH.sub("", sentence[:begin]), _BOTH.sub("", sentence[end:])
-    tails = _dealt_out(tail) if _RESPECTIVELY.search(tail) else [tail] * len(runs)
+    tails = _dealt_out(tail) or [tail] * len(runs)
     before = _ARTICLE.sub("", head)
     apposed = before.rstrip().endswith((",", ":")) and not _content(tail)  # "There are two choices, A and B."
-    if not joined or apposed or len(tails) != len(runs):
-        return []
-    if not _content(head + tail):
+    if not joined or apposed or not _content(head + tail) or len(tails) != len(runs):
         return []
     article = "the " if _ARTICLE.search(head) else ""
     return [_as_sentence(f"{before}{article}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
@@ -346,9 +327,9 @@ def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> li
 
 def _dealt_out(text: str) -> list[str]:
     """What "charge 110 and 85 euros, respectively" says of the first and of the second."""
-    said = _RESPECTIVELY.sub("", text)
-    pairs = list(_PAIR.finditer(said))
-    return [said[: pairs[-1].start()] + pairs[-1][i] + said[pairs[-1].end() :] for i in ("one", "two")] if pairs else []
+    said, times = _RESPECTIVELY.subn("", text)
+    pairs = list(_PAIR.finditer(said)) if times else []
+    return [said[: pair.start()] + pair[i] + said[pair.end() :] for pair in pairs[-1:] for i in ("one", "two")]
 
 
 def _of_each(sentence: str, titles: Sequence[str], question: str) -> list[str]:

@@ -28,32 +28,18 @@ if TYPE_CHECKING:
 _BESIDE = 0.2
 
 
-def answer_and_documents(task: Task) -> Sequence[Request]:
-    """The vectors of the claims of an answer and of the sentences of the documents."""
-    from intrinsics_core.embedded.short_answers import stated_each
-
-    said = said_in(task)
-    texts = tuple(stated_each(said.claims, task.query, whole=not said.before))
-    return [
-        Embed(task.intrinsic, texts, kind="sentence"),
-        Embed(task.intrinsic, tuple(_meant(task)), kind="sentence"),
-    ]
-
-
-def _meant(task: Task) -> list[str]:
-    """The sentences of the documents as the encoder sees them."""
-    from intrinsics_core.embedded.words import is_known
-
-    sentences = [[sentence.text for sentence in each] for each in task.document_sentences]
-    return [meant or text for each in sentences for text, meant in zip(each, cleaned(each, is_known), strict=True)]
-
-
 class ClaimsMade(NamedTuple):
-    """What an answer says: the sentences that were judged earlier, the claims to judge, and of each its sentence."""
+    """What an answer says.
+
+    before: the sentences that were judged earlier. sentences: those to judge. claims: what they claim, and
+    sentence_of: of each claim its sentence. looked_up: the claims as `stated_each` puts them.
+    """
 
     before: list[str]
+    sentences: list[str]
     claims: list[str]
     sentence_of: list[int]
+    looked_up: list[str]
 
 
 def said_in(task: Task) -> ClaimsMade:
@@ -65,31 +51,36 @@ def said_in(task: Task) -> ClaimsMade:
     """
     from intrinsics_core.embedded.about import clauses
     from intrinsics_core.embedded.claims import names_of_the_user, unaddressed
-    from intrinsics_core.embedded.short_answers import plainly
+    from intrinsics_core.embedded.short_answers import plainly, stated_each
     from intrinsics_core.embedded.view import read_answer, without_loops
 
-    turns = task.messages[:-1]
     earlier = [span.text for span in laid_out(task.begun)]
-    written = [*earlier, *(sentence.text for sentence in task.response_sentences)]
+    written = [without_loops(text) for text in (*earlier, *(sentence.text for sentence in task.response_sentences))]
     cited: Sequence[Document] = task.options.get("sources", task.documents)
-    formed = read_answer(
-        [without_loops(text) for text in written],
-        [document.text for document in cited],
-        [name for document in cited for name in document.names],
-    )
+    names = [name for document in cited for name in document.names]
+    formed = read_answer(written, [document.text for document in cited], names)
     titles = [document.title or "" for document in task.documents]
-    names = names_of_the_user(turns, [*titles, *(document.text for document in task.documents)])
-    said = [unaddressed(text, names) for text in formed[len(earlier) :]]
-    said = plainly(said, task.query, whole=not earlier)
+    called = names_of_the_user(task.messages[:-1], [*titles, *(document.text for document in task.documents)])
+    whole, before = not earlier, formed[: len(earlier)]
+    said = plainly([unaddressed(text, called) for text in formed[len(earlier) :]], task.query, whole=whole)
     cut = [clauses(sentence, titles, task.query) for sentence in said]
-    claims = [clause for each in cut for clause in each]
-    return ClaimsMade(formed[: len(earlier)], claims, [i for i, each in enumerate(cut) for _ in each])
+    claims, sentence_of = [c for each in cut for c in each], [i for i, each in enumerate(cut) for _ in each]
+    return ClaimsMade(before, said, claims, sentence_of, stated_each(claims, task.query, whole=whole))
+
+
+def claims_and_documents(task: Task, claims: Sequence[str]) -> Sequence[Request]:
+    """The vectors of claims and of the sentences of the documents."""
+    from intrinsics_core.embedded.words import is_known
+
+    sentences = [[sentence.text for sentence in each] for each in task.document_sentences]
+    read = [clean or text for each in sentences for text, clean in zip(each, cleaned(each, is_known), strict=True)]
+    return [Embed(task.intrinsic, tuple(claims), kind="sentence"), Embed(task.intrinsic, tuple(read), kind="sentence")]
 
 
 def hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]:
     """The verdicts of `support` on the sentences and on the response."""
     task = yield from standing_alone(own, task)
-    found = yield from support_of(own, task, (yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
+    _, found = yield from _judged(own, task)
     verdicts = [(i, (s.label, s.probability, s.explanation)) for i, s in enumerate(found.sentences)]
     if found.label == "NA":
         return sentence_ids.hallucination(task, verdicts, label="NA")
@@ -103,18 +94,8 @@ def hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]
 
 
 def citations(own: Overrides, task: Task) -> Program[Citations]:
-    from intrinsics_core.embedded.support import load_head, look_up, support
-
     task = yield from standing_alone(own, task)
-    response, documents = vectors_of((yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
-    (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
-    evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
-    # Nothing is read for a citation: both heads have the same rule.
-    found = support(
-        claims, response, sources, load_head(reads=bool(own.reads)), given=task.query,
-        before=before, evidence=evidence,
-        reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
-    )  # fmt: skip
+    _, found = yield from _judged(replace(own, reads=()), task)  # a citation is chosen without the reader
     return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
 
 
@@ -126,14 +107,12 @@ def claims_of(own: Overrides, task: Task) -> Program[list[Task | None]]:
     something else than the sentence.
     """
     task = yield from standing_alone(own, task)
-    unread = replace(own, reads=())  # what claims something is told without the reader
-    found = yield from support_of(unread, task, (yield answer_and_documents(task)))  # type: ignore[arg-type]  # only replies come
-    whole = said_in(replace(task, documents=())).claims  # nothing is cut by what it says of each document
+    said, found = yield from _judged(replace(own, reads=()), task)  # what claims something is told without the reader
     documents: tuple[Document, ...] = task.options.get("sources", task.documents)
-    beside = _beside(task, documents, whole)
+    beside = _beside(task, documents, said.sentences)
     return [
         None if sentence.label == "NA" else replace(task.answered(text), options={**task.options, "beside": others})
-        for sentence, text, others in zip(found.sentences, whole, beside, strict=True)
+        for sentence, text, others in zip(found.sentences, said.sentences, beside, strict=True)
     ]
 
 
@@ -151,25 +130,23 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     from intrinsics_core.embedded.short_answers import stated_each
     from intrinsics_core.embedded.support import entailment, load_head, look_up
 
-    beside = any(id(document) in task.options.get("beside", ()) for document in task.documents)
-    (text,) = stated_each([task.response], task.query)
-    sentences = tuple(_meant(task))
-    claim, documents = vectors_of(
-        (
-            yield [Embed(task.intrinsic, (text,), kind="sentence"), Embed(task.intrinsic, sentences, kind="sentence")]  # type: ignore[arg-type]
-        )
-    )
+    looked_up = stated_each([task.response], task.query)
+    (claim,), documents = vectors_of((yield claims_and_documents(task, looked_up)))  # type: ignore[arg-type]  # only replies come
     sources, head = _sources(task, documents), load_head(reads=bool(own.reads))
-    (found,) = look_up([task.response], [claim[0]], sources, task.query)
-    said = None
-    if own.reads:
-        (said,) = yield from _reader_logits(task, [task.response], [found], sources, head.citations)
-    score = entailment(task.response, claim[0], sources, head, given=task.query, evidence=found, logit=said)
+    found = look_up([task.response], [claim], sources, task.query)
+    logits = (yield from _reader_logits(task, [task.response], found, sources, head.citations)) if own.reads else [None]
+    score = entailment(task.response, claim, sources, head, given=task.query, evidence=found[0], logit=logits[0])
+    beside = any(id(document) in task.options.get("beside", ()) for document in task.documents)
     return min(score, _BESIDE) if beside else score
 
 
-def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[ResponseSupport]:
-    """The verdicts on a response, from the vectors of its sentences and of the documents'.
+def _judged(own: Overrides, task: Task) -> Program[tuple[ClaimsMade, ResponseSupport]]:
+    said = said_in(task)
+    return said, (yield from support_of(own, task, said, (yield claims_and_documents(task, said.looked_up))))  # type: ignore[arg-type]  # only replies come
+
+
+def support_of(own: Overrides, task: Task, said: ClaimsMade, replies: Sequence[Reply]) -> Program[ResponseSupport]:
+    """The verdicts on a response, from the replies to `claims_and_documents`.
 
     A caller's thresholds choose the labels. The numbers are those of the head that ships, so that no threshold moves
     what is compared with it.
@@ -177,14 +154,13 @@ def support_of(own: Overrides, task: Task, replies: Sequence[Reply]) -> Program[
     from intrinsics_core.embedded.support import load_head, look_up, support, with_numbers_of
 
     response, documents = vectors_of(replies)
-    head = load_head(reads=bool(own.reads))
-    (before, claims, sentence_of), sources = said_in(task), _sources(task, documents)
-    evidence = look_up(claims, response, sources, task.query, before, earlier_turns(task))
-    logits = (yield from _reader_logits(task, claims, evidence, sources, head.citations)) if own.reads else None
+    sources, head = _sources(task, documents), load_head(reads=bool(own.reads))
+    evidence = look_up(said.claims, response, sources, task.query, said.before, earlier_turns(task))
+    logits = (yield from _reader_logits(task, said.claims, evidence, sources, head.citations)) if own.reads else None
     judge = partial(
-        support, claims, response, sources, given=task.query, before=before, evidence=evidence,
-        logits=logits,
-        reported=_reported(own, task, sentence_of, response), sentence_of=sentence_of, own_encoder=own.own_encoder,
+        support, said.claims, response, sources, given=task.query, before=said.before, evidence=evidence, logits=logits,
+        reported=_reported(own, task, said.sentence_of, response), sentence_of=said.sentence_of,
+        own_encoder=own.own_encoder,
     )  # fmt: skip
     judged = judge(head)
     thresholds = own.thresholds.get("hallucination-detection")

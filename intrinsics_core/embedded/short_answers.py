@@ -11,17 +11,12 @@ from intrinsics_core.embedded.words import claim, terms
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.words import AUXILIARY, BEGINS, GREETING, NO, SADLY, SURELY, THANKS, YES
 
-_YES, _NO = f"{YES}|true", f"{NO}|false|never"
-# Those of other languages that are no word or abbreviation of another ("si", "hai" and "tak" are).
-_ITS_YES = "ja|oui|sí|sì|да|evet|是|是的|对|はい|네"
-_ITS_NO = "nein|non|não|нет|nie|hayır|不|不是|いいえ|아니요"
+# The words of other languages are no word or abbreviation of another ("si", "hai" and "tak" are).
+_YES = rf"(?P<yes>{YES}|true|ja|oui|sí|sì|да|evet|是|是的|对|はい|네)"
+_NO = rf"(?P<no>{NO}|false|never|nein|non|não|нет|nie|hayır|不|不是|いいえ|아니요)"
 _OTHER = "always|both|neither|none|nothing|nobody|all|once|twice|one|only|just|each|either"
-_BEGUN = re.compile(
-    rf"\A\W*+(?:(?:{SADLY})\b,? )?"
-    rf"(?:(?P<yes>{_YES}|{_ITS_YES})|(?P<no>{_NO}|{_ITS_NO})|(?:{_OTHER}))\b",
-    re.IGNORECASE,
-)
-# The same in other words, to a question of yes or no. (`benchmarks/cases/short_answers.jsonl`: .59 right without it.)
+_BEGUN = re.compile(rf"\A\W*+(?:(?:{SADLY})\b,? )?(?:{_YES}|{_NO}|(?:{_OTHER}))\b", re.IGNORECASE)
+# The same in other words, to a question of yes or no. (`benchmarks/cases/short_answers.jsonl`: .72 right without it.)
 _IT_IS = rf"(?:you|it|they|that|there)\s(?:{AUXILIARY}|may)"
 _POLITE = re.compile(
     rf"\A\W*(?:(?P<yes>[👍👌✅✔]|(?:{SURELY})(?:,?\s{_IT_IS})?|(?:yes,?\s)?no\sproblem(?:\sat\sall)?"
@@ -31,41 +26,32 @@ _POLITE = re.compile(
 )
 _PAUSE = re.compile(r"\s?[.,;:!–—-]")
 _OF_ITSELF = re.compile(r"\b(?:i|my|mine|myself)\b", re.IGNORECASE)
+_POLAR = re.compile(rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{AUXILIARY})\b(?!\s+you\b)", re.IGNORECASE)
+_ASKS = re.compile(
+    rf"\A\W*(?:(?:{GREETING}|{BEGINS}|{THANKS}|please|until|since|from|at|in|to|by|for)[,.!]? )*+"
+    rf"(?:(?:tell|let) me (?:know )?)?(?:who|whom|whose|what|which|when|where|why|how|if|whether|{AUXILIARY})\b",
+    re.IGNORECASE,
+)
+_TO_THE_USER = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
+_FIRST = re.compile(r"\A\W*\w+\W+")
+_POINTS = re.compile(r"\b(?:it|its|they|their|them|that)\b", re.IGNORECASE)
+_AND = re.compile(rf",?\sand\s(?=(?:{AUXILIARY})\s)", re.IGNORECASE)
 
 # By so much must an answer win over its contrary. `python -m training.reader.short_answers READER` prints how many of
 # the right and of the wrong ones then pass, on questions about texts that the reader was not trained on.
 _MARGIN = 0.5
-# From this logit on a no is more than a doubt: sources say what is, and seldom what is not.
-_SURE = 1.0
-_FEW = 3  # words of an answer that is read behind the user's turn even if that is a task
+_SURE = 1.0  # from this logit on a no is more than a doubt: sources say what is, and seldom what is not
 CLEARLY = 2.2
 """By so much the contrary wins where a yes or no is clearly wrong; it does for 5% of right ones."""
-
-_INVERTED = rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{AUXILIARY})\b"
-_POLAR = re.compile(rf"{_INVERTED}(?!\s+you\b)", re.IGNORECASE)
-_ASKS = re.compile(
-    rf"\A\W*(?:(?:{GREETING}|{BEGINS}|{THANKS}|please|until|since|from|at|in|to|by|for)[,.!]? )*+"
-    r"(?:(?:tell|let) me (?:know )?)?"
-    rf"(?:who|whom|whose|what|which|when|where|why|how|if|whether|{AUXILIARY})\b",
-    re.IGNORECASE,
-)
-SHORT = 10
-"""Words from which on a sentence is read alone beside a part of its sources; shorter ones say little without their
-question.
-"""
-LONGEST_QUESTION = 200
-"""Characters of a question that an answer is read behind, at most: what is read has room for some sixty words."""
-LONGEST_READ = 280
-"""Characters of a question and an answer of several words together, at most, for the same reason."""
+_FEW = 3  # words of an answer that is read behind the user's turn even if that is a task
+_SHORT = 10  # words from which on a sentence is read alone beside a part of its sources
+_LONGEST_QUESTION = 200  # characters of a question: what is read has room for some sixty words
+_LONGEST_READ = 280  # characters of a question and an answer of several words together
 
 
-def _found(answer: str) -> re.Match[str] | None:
+def _begun(answer: str) -> tuple[str, re.Match[str] | None]:
     text = unicodedata.normalize("NFC", answer)
-    begun = _BEGUN.match(text)
-    if begun is None or not any(character.isalnum() for character in text[begun.end() :]):
-        return begun
-    # "Yes, it does." says no more than "Yes.".
-    return begun if _without_content(text) else None
+    return text, _BEGUN.match(text)
 
 
 def _without_content(text: str) -> bool:
@@ -73,61 +59,31 @@ def _without_content(text: str) -> bool:
     return not (claim(text).units or "?" in text or _OF_ITSELF.search(text))
 
 
-def _ahead(answer: str) -> str | None:
-    """The yes or no, bare, that an answer begins with by itself; None where it begins with none ("No idea")."""
-    text = unicodedata.normalize("NFC", answer)
-    begun = _BEGUN.match(text)
+def is_bare(answer: str) -> bool:
+    """Whether an answer is a yes, a no or another word that stands for a whole sentence, alone or with words that have
+    no content: "No.", "Yes, it does.", "Nothing at all.".
+    """
+    text, begun = _begun(answer)
+    return begun is not None and (not any(map(str.isalnum, text[begun.end() :])) or _without_content(text))
+
+
+def yes_or_no(answer: str) -> str | None:
+    """ "Yes." or "No." for an answer that says no more, else None."""
+    begun = _begun(answer)[1] if is_bare(answer) else None
+    return None if begun is None else "Yes." if begun["yes"] else "No." if begun["no"] else None
+
+
+def opens_with(answer: str) -> str | None:
+    """ "Yes." or "No." where an answer begins with one by itself ("No, that is too late."), else None ("No idea")."""
+    text, begun = _begun(answer)
     if begun is None or not (begun["yes"] or begun["no"]) or not _PAUSE.match(text, begun.end()):
         return None
     return "Yes." if begun["yes"] else "No."
 
 
-def opens_with_yes_or_no(answer: str) -> bool:
-    """Whether an answer begins with a yes or a no by itself ("No, that is too late."): it claims something then."""
-    return _ahead(answer) is not None
-
-
-def is_question(turn: str) -> bool:
-    """Whether a text asks, with a question mark or without one ("when does it open"), and is no task."""
-    return "?" in turn or _ASKS.match(turn) is not None
-
-
 def is_polar(question: str) -> bool:
     """Whether a question asks for a yes or a no ("Is it open?"), and for no favour ("Can you help me?")."""
     return "?" in question and _POLAR.search(question) is not None
-
-
-def is_bare(answer: str) -> bool:
-    """Whether an answer is a yes, a no or another word that stands for a whole sentence, alone or with words that have
-    no content: "No.", "Yes, it does.", "Nothing at all.".
-    """
-    return _found(answer) is not None
-
-
-_TO_THE_USER = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
-_FIRST = re.compile(r"\A\W*\w+\W+")
-_POINTS = re.compile(r"\b(?:it|its|they|their|them|that)\b", re.IGNORECASE)
-_AND = re.compile(rf",?\sand\s(?=(?:{AUXILIARY})\s)", re.IGNORECASE)
-
-
-def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
-    """For each sentence of an answer the question that it answers. A bare one ("No.") answers the question before it in
-    the answer or, where a turn asks as many questions as there are answers, its own. The others answer the turn.
-
-    ``whole``: whether the sentences are all of the answer.
-    """
-    asked = _questions_in(question) if whole and len(sentences) > 1 else ()
-    own = asked if len(asked) == len(sentences) else [question] * len(sentences)
-    found = []
-    for i, text in enumerate(sentences):
-        before = sentences[i - 1] if i else ""
-        if not is_bare(text):
-            found.append(question)
-        elif is_polar(before) and not _TO_THE_USER.search(before):
-            found.append(before)
-        else:  # a question that says "it" goes on with the one before it
-            found.append(f"{own[i - 1]} {own[i]}" if asked and i and _POINTS.search(own[i]) else own[i])
-    return found
 
 
 def plainly(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
@@ -137,8 +93,27 @@ def plainly(sentences: Sequence[str], question: str, *, whole: bool = True) -> l
     if is_polar(question):
         polite = _POLITE.match(sentences[0]) if whole and len(sentences) == 1 else None
         return ["Yes." if polite["yes"] else "No."] if polite else list(sentences)
-    asked_for = [_ahead(text) != "Yes." or is_bare(text) for text in sentences]
-    return [text if yes else _FIRST.sub("", text) for text, yes in zip(sentences, asked_for, strict=True)]
+    return [_FIRST.sub("", text) if opens_with(text) == "Yes." and not is_bare(text) else text for text in sentences]
+
+
+def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
+    """For each sentence of an answer the question that it answers. A bare one ("No.") answers the question before it in
+    the answer or, where a turn asks as many questions as there are answers, its own. The others answer the turn.
+
+    ``whole``: whether the sentences are all of the answer.
+    """
+    asked = _questions_in(question) if whole and len(sentences) > 1 else ()
+    own = asked if len(asked) == len(sentences) else ()
+    found = []
+    for i, text in enumerate(sentences):
+        before = sentences[i - 1] if i else ""
+        if is_bare(text) and is_polar(before) and not _TO_THE_USER.search(before):
+            found.append(before)
+        elif not own or not is_bare(text):
+            found.append(question)
+        else:  # a question that says "it" goes on with the one before it
+            found.append(f"{own[i - 1]} {own[i]}" if i and _POINTS.search(own[i]) else own[i])
+    return found
 
 
 def asked_of_each(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
@@ -151,16 +126,15 @@ def asked_of_each(sentences: Sequence[str], question: str, *, whole: bool = True
     return list(asked) if whole and len(asked) == len(sentences) else [""] * len(sentences)
 
 
+@lru_cache(maxsize=64)
 def _questions_in(turn: str) -> tuple[str, ...]:
-    """The questions of a turn that asks several, else the turn; nothing where it is too long to tell."""
+    """The questions of a turn that asks several ("Is it open, and is it free?"), else the turn; nothing where it is too
+    long to tell.
+    """
     if turn.count("?") + len(_AND.findall(turn)) < 2:
         return (turn,)
-    return _each_question(turn) if len(turn) <= 2 * LONGEST_QUESTION else ()
-
-
-@lru_cache(maxsize=64)
-def _each_question(turn: str) -> tuple[str, ...]:
-    """The questions of a turn: "Is it open? Is it free?" and "Is it open, and is it free?" are two each."""
+    if len(turn) > 2 * _LONGEST_QUESTION:
+        return ()
     asking = [text for span in laid_out(turn) if (text := span.text.strip()).endswith("?")]
     return tuple(f"{part.rstrip('?')}?" for each in asking for part in _AND.split(each))
 
@@ -170,16 +144,12 @@ def stated_each(sentences: Sequence[str], question: str, *, whole: bool = True) 
     (`questions_of`). One that is all of an answer stands behind its question where it has no words with content: "It
     did not.".
     """
-    if (
-        whole
-        and len(sentences) == 1
-        and "?" in question
-        and any(map(str.isalnum, sentences[0]))
-        and not is_bare(sentences[0])
-    ):
-        return [f"{question} {text}" if _without_content(text) else text for text in sentences]
     asked = questions_of(sentences, question, whole=whole)
-    return [stated(text, one) for text, one in zip(sentences, asked, strict=True)]
+    found = [stated(text, one) for text, one in zip(sentences, asked, strict=True)]
+    if whole and found == list(sentences) and len(found) == 1 and "?" in question:
+        (text,) = found
+        return [f"{question} {text}" if any(map(str.isalnum, text)) and _without_content(text) else text]
+    return found
 
 
 def stated(answer: str, question: str) -> str:
@@ -189,7 +159,7 @@ def stated(answer: str, question: str) -> str:
     """
     if not is_bare(answer) or not question.strip():
         return answer
-    return f"{question_last(question)} {yes_or_no(answer) or answer}"
+    return f"{_question_last(question)} {yes_or_no(answer) or answer}"
 
 
 def in_context(answer: str, question: str, *, whole: bool = False) -> str:
@@ -203,38 +173,29 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     """
     if is_bare(answer):
         return stated(answer, question)
-    asked = question.strip()
-    # To `split`, a Chinese sentence is one word.
-    short = len(answer) < 10 * SHORT and len(answer.split()) < SHORT
-    if not is_question(asked) and len(answer.split()) > _FEW:
+    asked, words = question.strip(), len(answer.split())
+    short = words < _SHORT and len(answer) < 10 * _SHORT  # to `split`, a Chinese sentence is one word
+    fits = len(question) <= _LONGEST_QUESTION and (short or len(asked) + len(answer) <= _LONGEST_READ)
+    answers = words <= _FEW or "?" in asked or _ASKS.match(asked)
+    if not (asked and answers and fits and (short or whole)) or set(terms(answer)) == set(terms(asked)):
         return answer
-    fits = len(question) <= LONGEST_QUESTION and (short or len(asked) + len(answer) <= LONGEST_READ)
-    if not (asked and fits and (short or whole)) or set(terms(answer)) == set(terms(asked)):
-        return answer
-    return f"{question_last(asked)} {answer}"
+    return f"{_question_last(asked)} {answer}"
 
 
 @lru_cache(maxsize=64)
-def question_last(turn: str) -> str:
+def _question_last(turn: str) -> str:
     """A turn with its last question at its end, for an answer to stand behind: "Is it open? Thanks!" ends in thanks."""
-    sentences = [span.text.strip() for span in laid_out(turn[: 2 * LONGEST_QUESTION])]
-    asking = [i for i, each in enumerate(sentences) if each.endswith("?")]
-    if not asking or asking[-1] + 1 == len(sentences) or len(turn) > 2 * LONGEST_QUESTION:
+    if len(turn) > 2 * _LONGEST_QUESTION:
         return turn
-    behind = asking[-1] + 1
-    return " ".join([*sentences[behind:], *sentences[:behind]])
-
-
-def yes_or_no(answer: str) -> str | None:
-    """ "Yes." or "No." for an answer that says no more, else None."""
-    found = _found(answer)
-    return None if found is None else "Yes." if found["yes"] else "No." if found["no"] else None
+    sentences = [span.text.strip() for span in laid_out(turn)]
+    behind = max((i for i, each in enumerate(sentences, 1) if each.endswith("?")), default=len(sentences))
+    return turn if behind == len(sentences) else " ".join([*sentences[behind:], *sentences[:behind]])
 
 
 def contrary(answer: str) -> str | None:
     """The answer that a bare yes or no is weighed against; None for any other text."""
     said = yes_or_no(answer)
-    return None if said is None else "No." if said == "Yes." else "Yes."
+    return said and ("No." if said == "Yes." else "Yes.")
 
 
 def weighed(answer: str, own: float, other: float) -> float:
@@ -247,7 +208,7 @@ def weighed(answer: str, own: float, other: float) -> float:
 
 def leads(answer: str, question: str) -> str | None:
     """The yes or no in front of other words that answers a question of yes or no ("No, that is too late."), bare."""
-    return _ahead(answer) if is_polar(question) and not is_bare(answer) else None
+    return opens_with(answer) if is_polar(question) and not is_bare(answer) else None
 
 
 def led(logit: float, own: float, other: float) -> float:

@@ -36,7 +36,7 @@ from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.about import only_names_one, subjects
 from intrinsics_core.embedded.claims import NUMBERING, claims_nothing, makes_claim
 from intrinsics_core.embedded.heads import SURE, bounded, just_below
-from intrinsics_core.embedded.short_answers import opens_with_yes_or_no, stated_each
+from intrinsics_core.embedded.short_answers import opens_with, stated_each
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources
 from intrinsics_core.embedded.turns import asks
 from intrinsics_core.embedded.values import spelled_as_in
@@ -381,17 +381,6 @@ def uncovered(claims: Sequence[Evidence], *, read: bool = False) -> float:
     return missing / total if total else 0.0
 
 
-def response_odds(odds: Sequence[float], novel: float, head: SupportHead) -> float:
-    """Log-odds that a response with several claims is not faithful.
-
-    Args:
-        odds: of each claim, that it is not supported.
-        novel: the share of the response that is found nowhere.
-    """
-    slope, weight, bias = head.response
-    return slope * float(np.mean(sorted(odds, reverse=True)[: head.weakest])) + weight * novel + bias
-
-
 def response_probability(claims: Sequence[float], odds: Sequence[float], novel: float, head: SupportHead) -> float:
     """The probability, 0..1, that a response is faithful.
 
@@ -407,7 +396,9 @@ def response_probability(claims: Sequence[float], odds: Sequence[float], novel: 
     """
     if len(claims) == 1:
         return claims[0]
-    probability = float(sigmoid(-response_odds(odds, novel, head)))
+    slope, weight, bias = head.response
+    weakest = sorted(odds, reverse=True)[: head.weakest]
+    probability = float(sigmoid(-(slope * float(np.mean(weakest)) + weight * novel + bias)))
     limit, enough = head.thresholds["unfaithful"], head.thresholds["faithful"]
     if max(claims) < enough:
         probability = min(probability, just_below(enough))
@@ -464,8 +455,7 @@ READ_PART = 130
 class SentenceSupport:
     """The verdict on one response sentence.
 
-    probability: that the sources support it, 0..1; 1 for a sentence that claims nothing (label ``NA``). Below the
-        ``faithful`` threshold where `_is_doubtful`.
+    probability: that the sources support it, 0..1; 1 for a sentence that claims nothing (label ``NA``).
     label: read from the probability (`label_of`).
     source_scores: per source sentence, 0..1, how well it alone would serve as a citation.
     citations: source sentences to cite, best first; empty where none will do.
@@ -555,16 +545,16 @@ def _judge(
     logit: float | None,
     claims: bool,
     bare: bool,
-) -> tuple[SentenceSupport, float]:
-    """The verdict on one sentence and its log-odds of not being supported."""
+) -> Judged:
     scores = scores_of(evidence, head.citations)
     nearest = int(scores.argmax()) if len(scores) else None
     odds = head.odds(evidence, logit)
     probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     if bare and (logit or 0.0) <= 0.0:  # its question's words say nothing of it
         probability, odds = min(probability, 0.5), max(odds, 0.0)
-    if claims and (_is_doubtful(evidence, logit) or (bare and logit is None)):
-        # Whatever the rest of it looks like. A bare "No." must have been read.
+    # Whatever the rest looks like: a number of another subject, and what nobody read: its details, a bare "No.".
+    unread = logit is None and (bare or any(unit.is_detail for unit in evidence.missing))
+    if claims and (evidence.foreign or unread):
         probability = min(probability, just_below(head.thresholds["faithful"]))
     label: Label = label_of(probability, head.thresholds) if claims else "NA"
     missing = missing_words(evidence) if claims else ()
@@ -579,11 +569,6 @@ def _judge(
         explanation=explanation(label, missing, evidence.foreign, None if nearest is None else sources.texts[nearest]),
     )
     return verdict, odds
-
-
-def _is_doubtful(evidence: Evidence, logit: float | None) -> bool:
-    """Whether a claim has a number of another subject or, where nobody has read it, names or numbers found nowhere."""
-    return bool(evidence.foreign) or (logit is None and any(unit.is_detail for unit in evidence.missing))
 
 
 def look_up(
@@ -656,7 +641,7 @@ def support(
     for i, (sentence, text, found) in enumerate(zip(sentences, texts, measured, strict=True)):
         bare = text != sentence and i not in reported and not claims_nothing(sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
-        held = held or (asked and opens_with_yes_or_no(sentence))
+        held = held or (asked and opens_with(sentence) is not None)
         says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
         claims = bare or (says and not _only_names(sentences, i, sources))
         judged.append(_judge(sentence, found, sources, numbers, logits[i] if logits else None, claims, bare))
@@ -731,8 +716,7 @@ def entailment(
 ) -> float:
     """How far one source entails a claim, 0..1: the fact check's score of a source.
 
-    The probability of `support` with one source: below faithful for a claim that `_is_doubtful`, and at most one half
-    for an answer that claims nothing ("I don't know."), and for a bare "No." that nobody read.
+    The probability of `support` with one source, and at most one half for an answer that claims nothing.
 
     Args:
         text: the claim, an answer or a sentence of one.
@@ -747,9 +731,7 @@ def entailment(
         return 0.0
     numbers = head or load_head(reads=logit is not None)
     (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
-    probability = float(sigmoid(-numbers.odds(found, logit)))
     bare = stated_each([text], given) != [text]
-    if _is_doubtful(found, logit):
-        probability = min(probability, just_below(numbers.thresholds["faithful"]))
-    doubtful = (logit or 0.0) <= 0.0 if bare else not makes_claim(text, alone=asks(given))
+    probability = _judge(text, found, sources, numbers, logit, True, bare)[0].probability
+    doubtful = not bare and not makes_claim(text, alone=asks(given))
     return min(probability, 0.5) if doubtful else probability

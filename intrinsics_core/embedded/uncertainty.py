@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from intrinsics_core.calibration.probabilities import logit, sigmoid
-from intrinsics_core.embedded.answers import answer_and_documents, support_of
+from intrinsics_core.embedded.answers import claims_and_documents, said_in, support_of
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.relevance import answerable_by, look_at, question_and_passages
 from intrinsics_core.embedded.rewrite.standing_alone import asked_alone, standing_alone, turns_of
@@ -34,15 +34,17 @@ def uncertainty_of(own: Overrides, task: Task) -> Program[Uncertainty]:
     if task.documents:
         alone = yield from standing_alone(own, task)
         text = (yield from asked_alone(own, task)) if alone is task else alone.query
-        wave = [*question_and_passages(task, text), *(answer_and_documents(alone) if task.response else ())]
+        said = said_in(alone)
+        of_answer = claims_and_documents(alone, said.looked_up) if task.response else ()
+        wave = [*question_and_passages(task, text), *of_answer]
         replies: Sequence[Reply] = yield wave  # type: ignore[assignment]  # only replies come
         if turns_of(task):
             looked_at = yield from look_at(own, task, text, replies[:2])
             answerable = answerable_by(own, task, looked_at).probability
         if task.response:
-            said = yield from support_of(own, alone, replies[2:])
-            claims = said.label != "NA"
-            supported = said.faithfulness if claims else None
+            found = yield from support_of(own, alone, said, replies[2:])
+            claims = found.label != "NA"
+            supported = found.faithfulness if claims else None
     expected = certainty(answerable, supported, claims=claims)
     return Uncertainty(certainty=quantised(expected), expected=expected)
 

@@ -136,13 +136,9 @@ def stem(word: str) -> str:
     return _stemmer()(plain) or plain
 
 
+@remembered(1 << 16, _LONGEST_WORD)
 def is_stopword(word: str) -> bool:
     """Whether a word is in ``STOPWORDS``, ignoring case and a trailing ``'s``."""
-    return len(word) <= _LONGEST_WORD and _is_stopword(word)
-
-
-@lru_cache(maxsize=1 << 16)
-def _is_stopword(word: str) -> bool:
     plain = unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'")
     return plain in STOPWORDS or _POSSESSIVE.sub("", plain) in STOPWORDS
 
@@ -354,10 +350,6 @@ class Unit:
         return self.is_name or self.is_number
 
 
-def _is_number(word: Token) -> bool:
-    return word.is_number or word.text.casefold() in NUMBER_WORDS
-
-
 def _held(words: Sequence[Token], text: str) -> list[tuple[Token, list[Quantity]]]:
     """Each word with the quantities that it is part of."""
     held: list[tuple[Token, list[Quantity]]] = [(word, []) for word in words]
@@ -369,44 +361,28 @@ def _held(words: Sequence[Token], text: str) -> list[tuple[Token, list[Quantity]
     return held
 
 
-def _plain(word: Token) -> set[str]:
-    return {word.term, _ALIASES.get(word.term, word.term)}
+def _keys(word: Token, held: Sequence[Quantity], *, of_source: bool) -> set[str]:
+    """The keys of a word. A number's value begins with ``#``; without a unit or a scale it has one with ``?``, too.
 
-
-def _values(held: Iterable[Quantity]) -> set[str]:
-    return {value_key(value) for each in held for value in each.values}
-
-
-def _written(held: Iterable[Quantity]) -> set[str]:
-    return {value_key(value) for each in held for value in each.written}
-
-
-def _unmarked(values: set[str]) -> set[str]:
-    """The keys of numbers without a unit or a scale."""
-    return {"?" + value for value in values}
-
-
-def _said(word: Token, held: Sequence[Quantity]) -> set[str]:
-    """The keys under which a word of a source is found; a number's begin with ``#``, without a unit with ``?``."""
-    exact = {key for each in held for key in (*each.keys, *each.implied)}
-    if not _is_number(word):
-        return exact | _plain(word)
-    values = _values(held)
-    bare = all(each.loose for each in held if each.keys)
-    return exact | values | _written(held) | {word.term} | (_unmarked(values) if bare else set())
-
-
-def _looked_up(word: Token, held: Sequence[Quantity]) -> set[str]:
-    """The keys that a word of a claim is looked up by: a number with a unit as this value, or where none has a unit."""
-    exact = {key for each in held for key in each.keys}
+    A word of a source is found under all of them. A number of a claim that has a unit is looked up as this value, or
+    where none has a unit; the "evening" of a claim at any time of an evening.
+    """
+    exact = {key for each in held for key in (*each.keys, *(each.implied if of_source else ()))}
+    values = {value_key(value) for each in held for value in each.values}
+    written = {value_key(value) for each in held for value in each.written}
+    without_unit = all(each.loose for each in held if each.keys)
     lower = word.text.casefold()
-    if not _is_number(word):
+    if not (word.is_number or lower in NUMBER_WORDS):
+        exact |= {word.term, _ALIASES.get(word.term, word.term)}
+        if of_source:
+            return exact
         part = {f"part:{lower}"} if lower in PARTS_OF_THE_DAY else set()
-        return exact | _plain(word) | part | _values(each for each in held if not each.keys)
-    values, written = _values(held), _unmarked(_written(held))
-    if all(each.loose for each in held if each.keys):
-        return exact | values | written | ({word.term} if not written else set())
-    return exact | _unmarked(values) | written
+        return exact | part | {value_key(value) for each in held if not each.keys for value in each.values}
+    if of_source:
+        return exact | values | written | {word.term} | ({"?" + value for value in values} if without_unit else set())
+    if without_unit:
+        return exact | values | {"?" + value for value in written} | (set() if written else {word.term})
+    return exact | {"?" + value for value in values | written}
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +412,7 @@ def claim(sentence: str) -> Claim:
     held = _held(words, text)
     for i in content:
         token = words[i]
-        keys = frozenset(_looked_up(*held[i]))
+        keys = frozenset(_keys(*held[i], of_source=False))
         number = token.is_number or token.text.casefold() in CARDINALS
         entry = (token.term, keys if number else frozenset())  # "5 kg" and "5 m" are two
         if entry not in index:
@@ -455,7 +431,7 @@ def keys_of(sentence: str) -> frozenset[str]:
     """The keys under which a source sentence is found."""
     text = clean(sentence)
     words = tokens(text)
-    return frozenset(key for word, held in _held(words, text) for key in _said(word, held))
+    return frozenset(key for word, held in _held(words, text) for key in _keys(word, held, of_source=True))
 
 
 def told_apart(titles: Iterable[str]) -> dict[str, frozenset[str]]:

@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intrinsics_core import answerability, hallucination_detection, run
 from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.about import subjects
-from intrinsics_core.embedded.claims import makes_claim
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.short_answers import contrary, stated
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources
@@ -36,7 +34,7 @@ from intrinsics_core.embedded.support import (
     to_read,
 )
 from intrinsics_core.embedded.view import read_answer
-from intrinsics_core.embedded.words import claim, clean, keys_of
+from intrinsics_core.embedded.words import claim, clean
 from intrinsics_core.protocol.errors import InvalidInput
 from tests.drawing import drawn
 
@@ -47,9 +45,6 @@ TOWN = [
     "Fishing for herring was the main trade until the 1960s.",
     "Today most visitors come for the regatta, which is held every June.",
     "The regatta draws about 1.5 million euros a year to local shops.",
-]
-RECORD = [
-    '{"name": "Quill Inn", "OutdoorSeating": false, "WiFi": "no", "HasTV": true, "stars": 4.5, "hours": "17:0-22:0"}'
 ]
 
 
@@ -131,67 +126,9 @@ def test_a_higher_threshold_cites_less(encoder: BiEncoder) -> None:
     assert len(scores) == len(TOWN) and all(0.0 <= score <= 1.0 for score in scores)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("1,200", "1200"), ("1200", "1200"), ("twelve", "12"), ("twenty-five", "25"), ("16th", "16"),
-        ("sixteenth", "16"), ("4.50", "4.5"), ("07", "7"), ("3 million", "3000000"), ("2.5bn", "2500000000"),
-        ("5km", "5"), ("1990s", "1990s"),
-    ],
-)  # fmt: skip
-def test_a_number_is_found_in_another_spelling(text: str, expected: str) -> None:
-    assert "#" + expected in keys_of(text) or expected in keys_of(text)
-
-
-@pytest.mark.parametrize(
-    ("source", "sentence"),
-    [
-        ("The dam cost 1,500,000 crowns.", "The dam cost 1.5 million crowns."),
-        ("It was signed in the 16th century.", "It was signed in the sixteenth century."),
-        ("It opens at 17:30.", "It opens at 5:30 pm."),
-        ("They announced the merger on 3 Sept 2004.", "The announcement of the merger came on September 3, 2004."),
-    ],
-)
-def test_other_spellings_are_not_missing(encoder: BiEncoder, source: str, sentence: str) -> None:
-    verdict = judge(encoder, [sentence], [source]).sentences[0]
-    assert not [word for word in verdict.missing if word[0].isupper() or word[0].isdigit()], verdict.missing
-
-
 def test_markers_and_citation_marks_are_not_claims(encoder: BiEncoder) -> None:
     assert clean("2. **Bold** text [3], [4-6]").split() == ["Bold", "text", ","]
     assert judge(encoder, ["3. The lighthouse was **automated** in 1989 [7]."]).sentences[0].missing == ()
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Here is a summary of the passages:", "I hope this helps!", "Let me know if you have more questions.",
-        "Would you like to know more?", "The documents do not mention the mayor.", "I'm sorry, but I don't know.",
-        "I found nothing about that.",
-        "The policy does not mention exchanges.", "The lease doesn't say who pays for it.",
-        "Unable to answer based on given passages.", "The passages don't provide enough information to say.",
-        "There is no information about prices in the provided text.", "I am not aware of any such rule.",
-        "", "   ", "...", "🎉", "Sure!", "您还想知道什么？",
-    ],
-)  # fmt: skip
-def test_what_claims_nothing_is_na_and_does_not_count(encoder: BiEncoder, sentence: str) -> None:
-    assert not makes_claim(sentence)
-    result = judge(encoder, [TOWN[1], sentence])
-    assert result.sentences[1].label == "NA" and result.sentences[1].citations == ()
-    assert result.faithfulness == pytest.approx(judge(encoder, [TOWN[1]]).faithfulness)
-    assert judge(encoder, [sentence]).faithfulness == 1.0
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "I am not sure, but the lighthouse was built in 1871 by Ada Quill.", "The town does not allow cars.",
-        "Lighthouses can be automated.", "The lighthouse cannot be visited in winter.", "灯塔建于1871年。",
-        "The survey provided detailed information about fish.", "The policy does not cover frost.",
-    ],
-)  # fmt: skip
-def test_assertions_are_claims(sentence: str) -> None:
-    assert makes_claim(sentence)
 
 
 def test_words_of_the_question_need_no_source_but_names_and_numbers_do(encoder: BiEncoder) -> None:
@@ -229,29 +166,6 @@ def test_the_label_of_a_response_is_read_from_its_score_and_agrees_with_its_clai
     assert label == "unfaithful" if "unfaithful" in labels else label != "unfaithful"
 
 
-PRICES = [
-    "Day hire",
-    "| Bike | Half day | Full day |",
-    "|---|---|---|",
-    "| City bike | €9 | €14 |",
-    "| Tandem | €18 | €28 |",
-]
-
-
-def test_a_row_of_a_table_is_looked_up_and_read_with_the_names_of_its_columns(encoder: BiEncoder) -> None:
-    text = "A tandem costs €28 for a full day."
-    sources = Sources(PRICES, encoder.encode(PRICES))
-    (found,) = look_up([text], encoder.encode([text]), sources)
-    assert [unit.text for unit in found.missing] == ["costs"]
-    shown = [source for source, _ in to_read(text, found, sources, load_head().citations)]
-    assert shown[0] == "Bike: Tandem; Half day: €18; Full day: €28."
-    assert all("|" not in source and "---" not in source for source in shown)
-
-
-def test_a_record_is_read_by_its_fields(encoder: BiEncoder) -> None:
-    assert judge(encoder, ["Quill Inn is open from 5 pm to 10 pm."], RECORD).sentences[0].missing[:1] != ("5",)
-
-
 @pytest.mark.parametrize(
     "claim",
     [
@@ -273,16 +187,6 @@ def test_what_is_faithful_lacks_nothing(encoder: BiEncoder) -> None:
     verdict = judge(encoder, ["Vessels must avoid the reef near the lighthouse."], head=lenient).sentences[0]
     assert verdict.label == "faithful" and verdict.missing
     assert "not in the" not in verdict.explanation and "in other words than '" in verdict.explanation
-
-
-@pytest.mark.parametrize("text", ["[1]", "(Passage 2)", "Source 3:", "Page 3 of 10", "a)", "|---|---|", "Step 2."])
-def test_what_a_layout_puts_between_claims_is_none(text: str) -> None:
-    assert not makes_claim(text)
-
-
-def test_a_number_is_an_answer_and_an_orphaned_item_is_not(encoder: BiEncoder) -> None:
-    assert makes_claim("42.")
-    assert judge(encoder, ["42.", TOWN[1]]).sentences[0].label == "NA"
 
 
 def test_a_bare_answer_is_judged_with_its_question(encoder: BiEncoder) -> None:
@@ -393,30 +297,6 @@ HOTELS = [
 
 
 @pytest.mark.parametrize(
-    ("question", "label"),
-    [
-        ("When can I check in at the Garden Hotel?", "faithful"),
-        ("When can I check in at the Harbour Hotel?", "unfaithful"),
-    ],
-)
-def test_an_answer_is_about_the_document_that_its_question_names(question: str, label: str) -> None:
-    turns = [{"role": "user", "content": question}, {"role": "assistant", "content": "You can check in from 2 p.m."}]
-    assert run(hallucination_detection(turns, HOTELS)).label == label
-
-
-@pytest.mark.parametrize(
-    ("question", "label"),
-    [
-        ("Until when is the sauna of the Garden Hotel open?", "answerable"),
-        ("Until when is the sauna of the Harbour Hotel open?", "unanswerable"),
-    ],
-)
-def test_a_question_on_one_thing_is_not_answered_by_what_is_told_of_another(question: str, label: str) -> None:
-    garden = HOTELS[1] | {"text": "The Garden Hotel has a sauna. It is open every day until 9 p.m."}
-    assert run(answerability([{"role": "user", "content": question}], [HOTELS[0], garden])).label == label
-
-
-@pytest.mark.parametrize(
     ("answer", "about"),
     [
         (["It has a pool."], [0]),  # as the question says
@@ -425,7 +305,6 @@ def test_a_question_on_one_thing_is_not_answered_by_what_is_told_of_another(ques
         (["Garden Hotel", "1. check-in: 2 p.m.", "Breakfast is free."], [1, 1, 0]),
         (["The Garden Hotel is cheaper than the Harbour Hotel.", "It has a sauna."], [None, 1]),
         (["The Garden Hotel is near the Harbour Hotel.", "The latter has a pool."], [None, 0]),
-        (["The Garden Hotel has a sauna.", "The other hotel has a pool."], [1, 0]),
         (["The Garden Hotel has a sauna.", "On the other hand, it has no pool."], [1, 1]),
         (["The Garden Hotel has a sauna.", "That matters in winter.", "However, it has no pool."], [1, 1, 1]),
         (["- Garden Hotel", "- a sauna", "- no pool"], [1, 1, 1]),
@@ -446,55 +325,11 @@ def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: 
     assert found == [frozenset() if i is None else {i} for i in about]
 
 
-@pytest.mark.parametrize(
-    ("titles", "texts", "claim_", "about"),
-    [
-        # "insures" is no name, though the other title has it.
-        (["Corvia Insurance", "Meridel Mutual"], ["Luggage: 900.", "Luggage: 700."], "Meridel insures luggage.", 1),
-        # A common word or a small number of a title does not tell of it.
-        (["Glass House Museum", "Museum of Rural Life"], ["Closed on Mondays.", "The house has a stove."],
-         "The Glass House Museum has a stove.", 0),
-        (["Arka Trek 1", "Arka Trek 3"], ["It weighs 1.2 kg.", "It has 1 valve."], "The Trek 1 has a valve.", 0),
-        # Half a name does.
-        (["Ada Brink", "Tom Hale"], ["An engineer.", "He was taught by Brink."], "Ada Brink taught a baker.", None),
-    ],
-)  # fmt: skip
-def test_which_documents_tell_of_a_title(
-    encoder: BiEncoder, titles: list[str], texts: list[str], claim_: str, about: int | None
-) -> None:
-    found = subjects([claim_], Sources(texts, encoder.encode(texts), [0, 1], titles))
-    assert found == [frozenset() if about is None else {about}]
-
-
 def test_a_part_of_a_guide_is_no_rival_of_what_it_tells_of(encoder: BiEncoder) -> None:
     texts = ["There are 48 rooms.", "Breakfast costs 9 euros.", "Check-in is from 3 p.m.", "Check-in is from 2 p.m."]
     titles = ["Harbour Hotel", "Prices", "Opening Hours", "Garden Hotel"]
     sources = Sources(texts, encoder.encode(texts), [0, 1, 2, 3], titles)
     assert subjects(["Breakfast costs 9 euros at the Harbour Hotel."], sources) == [{0, 1, 2}]
-
-
-def test_a_heading_names_what_follows_and_claims_nothing() -> None:
-    answer = "**Pets**\n- none\n\n### Prices and hours\nBreakfast costs 9 euros."
-    turns = [{"role": "user", "content": "What about the Harbour Hotel?"}, {"role": "assistant", "content": answer}]
-    labels = [sentence.label for sentence in run(hallucination_detection(turns, HOTELS)).sentences]
-    assert labels[0] == labels[2] == "NA" and labels[3] == "faithful"
-    turns[1]["content"] = "**Ada Brink**"  # a whole answer
-    assert run(hallucination_detection(turns, HOTELS)).label == "unfaithful"
-
-
-def test_a_table_in_an_answer_is_judged_row_by_row_with_the_names_of_its_columns() -> None:
-    table = "| Hotel | Breakfast | Check-in |\n|---|---|---|\n| Harbour | 9 euros | 3 p.m. |"
-    table += "\n| Garden | 9 euros | 3 p.m. |"
-    turns = [{"role": "user", "content": "Compare the hotels."}, {"role": "assistant", "content": table}]
-    names, rule, right, wrong = run(hallucination_detection(turns, HOTELS)).sentences
-    assert names.label == rule.label == "NA" and right.label == "faithful" and wrong.label != "faithful"
-
-
-def test_chinese_text_is_judged_by_its_characters(encoder: BiEncoder) -> None:
-    sources = ["马罗湾的灯塔建于1871年。", "现在大多数游客来看六月的帆船赛。"]
-    good, bad = judge(encoder, ["灯塔建于1871年。", "火星上有两颗卫星和1650座火山。"], sources).sentences
-    assert good.probability > bad.probability + 0.3
-    assert good.citations == (0,) and "1650" in bad.missing
 
 
 def test_no_sources_support_nothing_and_no_sentences_claim_nothing(encoder: BiEncoder) -> None:
