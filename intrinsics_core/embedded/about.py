@@ -92,7 +92,7 @@ def _asked(question: str, sources: Sources, turns: Sequence[str]) -> frozenset[i
     if named is not None or _named(units, apart):
         return named or _ALL
     before = next((found for turn in turns if (found := _named_in(turn, apart))), {})
-    return _of_title(*before, sources) if len(before) == 1 else _ALL
+    return _of_title(next(iter(before)), sources) if len(before) == 1 else _ALL
 
 
 def _details(units: Sequence[Unit]) -> list[Unit]:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 
-from intrinsics_core.text.layout import is_item, laid_out
-from intrinsics_core.text.lines import heading_level
+from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.lines import heading_level, is_item
 from intrinsics_core.text.tables import is_row, is_rule
 
 _FEW = 2  # words of a beginning that may say little alone: "Great question!", "Ja, natürlich."
