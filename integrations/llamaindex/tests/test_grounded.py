@@ -94,7 +94,7 @@ def test_the_gate_answers_in_the_inner_ones_place(asynchronous: bool, streaming:
     assert whole.response == "Not in the archive."
     assert inner.asked == 0
     assert whole.metadata["rag_intrinsics"]["answerability"]["label"] == "unanswerable"
-    assert set(whole.metadata["rag_intrinsics"]) == {"answerability"}
+    assert set(whole.metadata["rag_intrinsics"]) == {"answerability", "canned"}
     assert [n.node_id for n in whole.source_nodes] == ["cranes", "mill", "fog"]
     assert traced.events.names() == ["SynthesizeStartEvent", "SynthesizeEndEvent"]
 
@@ -117,7 +117,7 @@ def test_nothing_found_is_nothing_to_answer_from(asynchronous: bool) -> None:
     response = synthesized(AnswerabilityGate(inner, check=BOTH), QUESTION, [], asynchronous)
     assert "could not find an answer" in response.response and inner.asked == 0
     gate = {"label": "unanswerable", "probability": 0.0, "reason": "nothing retrieved", "schema_version": 1}
-    assert response.metadata["rag_intrinsics"] == {"answerability": gate}
+    assert response.metadata["rag_intrinsics"] == {"answerability": gate, "canned": True}
     ungated = synthesized(AnswerabilityGate(inner, check=BOTH, mode="annotate"), QUESTION, [], asynchronous)
     assert ungated.response == "Empty Response"
     assert ungated.metadata["rag_intrinsics"]["citations"] == {

@@ -13,7 +13,8 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.tools import QueryEngineTool, ToolMetadata
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck, Reviser
+from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck, Reviser, cited
+from pydantic import BaseModel
 
 from integrations.llamaindex.tests.llms import (
     BOTH,
@@ -26,7 +27,7 @@ from integrations.llamaindex.tests.llms import (
     searching,
     streamed,
 )
-from intrinsics_core import InvalidInput, audit, run
+from intrinsics_core import InvalidInput, RuntimeUnavailable, audit, run
 from tests.contract.scripts import no_judge
 
 ANSWER = f"{FAITHFUL} {INVENTED}"
@@ -195,6 +196,54 @@ def test_an_audited_stream() -> None:
     assert [s["label"] for s in response.metadata["rag_intrinsics"]["audit"]["sentences"]] == [
         s["label"] for s in core["sentences"]
     ]
+
+
+# --- answers that are blocked -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("says", [FAITHFUL, INVENTED])
+def test_an_unfaithful_answer_is_blocked_before_any_of_it_is_shown(
+    says: str, streaming: bool, asynchronous: bool
+) -> None:
+    check, inner = AnswerCheck(mode="block", text="That was not in the archive."), Says(says, streaming=streaming)
+    if streaming:
+        tokens, response = checked(check, inner, asynchronous)
+        shown = tokens[0].strip()
+        assert len(tokens) == 1
+    elif asynchronous:
+        response = asyncio.run(check.acheck(QUESTION, inner.synthesize(QUESTION, nodes())))
+        shown = response.response
+    else:
+        response = check.check(QUESTION, inner.synthesize(QUESTION, nodes()))
+        shown = response.response
+    found = response.metadata["rag_intrinsics"]
+    assert shown == (FAITHFUL if says == FAITHFUL else "That was not in the archive.")
+    assert ("canned" in found) is (says == INVENTED)
+    assert found["audit"]["label"] == ("faithful" if says == FAITHFUL else "unfaithful")
+    if not streaming:
+        assert cited(response, "inline").startswith(shown)
+        assert check.check(QUESTION, response).metadata["rag_intrinsics"].keys() == found.keys()
+
+
+def test_blocking_takes_a_verdict_on_sentences_and_a_judge() -> None:
+    with pytest.raises(InvalidInput, match="needs a verdict on each sentence"):
+        AnswerCheck("citations", mode="block")
+    with pytest.raises(RuntimeUnavailable):  # what might have to be blocked does not pass unjudged
+        AnswerCheck(mode="block", runtime=no_judge()).check(QUESTION, Response(FAITHFUL, nodes()))
+    blocked: Any = AnswerCheck(unretrieved="block").check(QUESTION, Response(FAITHFUL))
+    assert blocked.response != FAITHFUL
+    passed: Any = AnswerCheck(unretrieved="pass").check(QUESTION, Response(FAITHFUL))
+    assert passed.response == FAITHFUL and passed.metadata["rag_intrinsics"] == {}
+    structured: Any = AnswerCheck(mode="block").check(QUESTION, PydanticResponse(Painter(painter="Bob Ross"), nodes()))
+    assert structured.painter is None and str(structured) == AnswerCheck().text
+
+
+class Painter(BaseModel):
+    """Who painted it."""
+
+    painter: str
 
 
 # --- answers put right ----------------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ def test_12_a_chat_with_history_gate_and_verdicts(asynchronous: bool) -> None:
     asked = len(llm.threads)
     refused = say(OFF_TOPIC)
     assert refused.response == "The archive does not say." and len(llm.threads) == asked
-    assert set((refused.metadata or {})["rag_intrinsics"]) == {"answerability"}
+    assert set((refused.metadata or {})["rag_intrinsics"]) == {"answerability", "canned"}
     assert [m.content for m in chat.chat_history[-2:]] == [OFF_TOPIC, "The archive does not say."]
     assert len(chat.chat_history) == 6 and len(TURNS) == 2  # what was given is not written into
 

@@ -21,19 +21,9 @@ from pydantic import (
     model_validator,
 )
 
-from intrinsics_core import (
-    INTRINSICS,
-    Call,
-    Profile,
-    Runtime,
-    arun,
-    arun_many,
-    as_runtime,
-    profiles,
-    run,
-    run_many,
-    runtimes,
-)
+from intrinsics_core import INTRINSICS, Call, Profile, Runtime, arun, arun_many, as_runtime, run, run_many
+from intrinsics_core import profiles as known_profiles
+from intrinsics_core import runtimes as known_runtimes
 from intrinsics_core.intrinsics import TABLE, Documents, Messages
 from intrinsics_core.protocol.names import unknown
 from intrinsics_core.runtimes.configs import key_apart, with_key
@@ -52,14 +42,7 @@ Several = BeforeValidator(_several)
 
 
 def check_names(given: Iterable[str], known: Iterable[str], *, called: str) -> None:
-    """Whether every setting is one that there is.
-
-    Args:
-        called: the class that is built, for the message.
-
-    Raises:
-        InvalidInput: one is not; the message has the nearest name.
-    """
+    """Raises InvalidInput, with the nearest name, where one is not known. ``called`` is what has these settings."""
     names = list(dict.fromkeys(known))
     for name in given:
         if name not in names:
@@ -222,8 +205,8 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
     def _check(self, runtime: Any, profile: Any, on_error: str) -> None:
         """Not a validator's work: pydantic would wrap the error, and show the settings beside it."""
         TABLE[self.intrinsic].chosen(on_error)
-        profiles.check(profile)
-        runtimes.check(runtime)
+        known_profiles.check(profile)
+        known_runtimes.check(runtime)
 
     def _result(self, call: Call[T]) -> T:
         return run(call, self.engine, profile=self.profile)

@@ -169,17 +169,9 @@ _SUB_QUESTION = ("Sub question: ", "\nResponse: ")
 _MULTI_STEP = ("\nQuestion: ", "\nAnswer: ")
 
 
-@dataclass(frozen=True)
-class SubAnswer:
-    """One such node: a question of the engine's own making, and what a tool answered."""
-
-    question: str
-    answer: str
-
-
-def sub_answers(nodes: Iterable[NodeWithScore]) -> tuple[SubAnswer, ...]:
-    """Those of the nodes that are sub-questions with their answers, in order."""
-    return tuple(part for part in map(_sub_answer, nodes) if part is not None)
+def sub_answers(nodes: Iterable[NodeWithScore]) -> list[tuple[str, str]]:
+    """The sub-questions among the nodes, each with its answer, in order."""
+    return [part for part in map(_sub_answer, nodes) if part is not None]
 
 
 def judged_by(nodes: Iterable[NodeWithScore], behind: Sequence[NodeWithScore] | None = None) -> list[NodeWithScore]:
@@ -193,14 +185,10 @@ def judged_by(nodes: Iterable[NodeWithScore], behind: Sequence[NodeWithScore] | 
     return sources if len(sources) == len(given) else [*sources, *(behind or ())]
 
 
-def _sub_answer(node: NodeWithScore) -> SubAnswer | None:
-    text = text_of(node)
-    asked, answered = _MULTI_STEP if text.startswith(_MULTI_STEP[0]) and not _is_of_a_document(node) else _SUB_QUESTION
+def _sub_answer(item: NodeWithScore) -> tuple[str, str] | None:
+    text, node = text_of(item), item.node
+    # A node that is cut out of a document may be a list of questions and answers.
+    of_a_document = bool(node.relationships or node.embedding or node.metadata.keys() - set(scores.KEYS))
+    asked, answered = _MULTI_STEP if text.startswith(_MULTI_STEP[0]) and not of_a_document else _SUB_QUESTION
     question, behind, answer = text.removeprefix(asked).partition(answered)
-    return SubAnswer(question, answer) if behind and text.startswith(asked) else None
-
-
-def _is_of_a_document(node: NodeWithScore) -> bool:
-    """Whether a node is cut out of a document, which may be a list of questions and answers."""
-    own = node.node
-    return bool(own.relationships or own.embedding or own.metadata.keys() - set(scores.KEYS))
+    return (question, answer) if behind and text.startswith(asked) else None

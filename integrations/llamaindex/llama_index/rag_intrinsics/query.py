@@ -31,20 +31,14 @@ class ConversationQuery(QueryBundle):
 
 
 @dataclass
-class RewrittenQuery(QueryBundle):
-    """A standalone query; ``rewrite`` has the original question."""
+class TransformedQuery(QueryBundle):
+    """What a transform made of a query: ``rewrite`` has the original question, ``expansion`` all texts."""
 
     rewrite: QueryRewrite | None = None
+    expansion: QueryExpansion | None = None
 
 
 def says_it(query: QueryBundle) -> set[str]:
     """The texts of a query that are the question itself. Others, such as the passage of HyDE, go beside it."""
-    rewrite = query.rewrite if isinstance(query, RewrittenQuery) else None
+    rewrite = query.rewrite if isinstance(query, TransformedQuery) else None
     return {query.query_str, *([rewrite.retrieval_query, embedding_query(rewrite)] if rewrite else [])}
-
-
-@dataclass
-class ExpandedQuery(QueryBundle):
-    """A query with more texts to embed; ``expansion`` says which strategy each came from."""
-
-    expansion: QueryExpansion | None = None

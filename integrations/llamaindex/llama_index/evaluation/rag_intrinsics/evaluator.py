@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Annotated, Any
 
@@ -20,16 +20,7 @@ from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.intrinsics.options import from_json, record_of
 from intrinsics_core.protocol.names import named
-from intrinsics_core.protocol.results import (
-    Answerability,
-    AnswerRelevance,
-    ContextRelevance,
-    Evaluation,
-    FactCheck,
-    HallucinationDetection,
-    Result,
-    Uncertainty,
-)
+from intrinsics_core.protocol.results import ContextRelevance, Evaluation, FactCheck, HallucinationDetection, Result
 
 dispatcher = get_dispatcher(__name__)
 
@@ -95,52 +86,42 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
 
     @dispatcher.span
     def evaluate(
-        self,
-        query: Query = None,
-        response: str | None = None,
-        contexts: Contexts = None,
-        chat_history: History = None,
-        tool_calls: Iterable[MadeCall | Mapping[str, Any]] = (),
-        **kwargs: Any,
+        self, query: Query = None, response: str | None = None, contexts: Contexts = None, **given: Any
     ) -> IntrinsicEvaluation:
         """Evaluate. Works inside a running event loop too (it blocks it; prefer :meth:`aevaluate` there).
 
         Raises:
             IntrinsicsError: see :mod:`intrinsics_core.protocol.errors`.
         """
-        call = self._call(query, response, contexts, chat_history, tool_calls)
-        return self._evaluation(query, response, contexts or (), self._result(call))
+        return self._told(query, response, contexts, self._result(self._call(query, response, contexts, **given)))
 
     @dispatcher.span
     async def aevaluate(
-        self,
-        query: Query = None,
-        response: str | None = None,
-        contexts: Contexts = None,
-        chat_history: History = None,
-        tool_calls: Iterable[MadeCall | Mapping[str, Any]] = (),
-        **kwargs: Any,
+        self, query: Query = None, response: str | None = None, contexts: Contexts = None, **given: Any
     ) -> IntrinsicEvaluation:
         """Like :meth:`evaluate`, without ever blocking the event loop."""
-        call = self._call(query, response, contexts, chat_history, tool_calls)
-        return self._evaluation(query, response, contexts or (), await self._aresult(call))
+        call = self._call(query, response, contexts, **given)
+        return self._told(query, response, contexts, await self._aresult(call))
 
     def evaluate_response(
-        self, query: Query = None, response: Response | None = None, **kwargs: Any
+        self, query: Query = None, response: Response | None = None, **given: Any
     ) -> IntrinsicEvaluation:
         """Evaluate a response of any of LlamaIndex's classes by its source nodes, whose ids the verdict names."""
-        return self.evaluate(query, **_parts(response), **kwargs)
+        return self.evaluate(query, **_parts(response), **given)
 
     async def aevaluate_response(
-        self, query: Query = None, response: Response | None = None, **kwargs: Any
+        self, query: Query = None, response: Response | None = None, **given: Any
     ) -> IntrinsicEvaluation:
         """Like :meth:`evaluate_response`, without ever blocking the event loop."""
-        return await self.aevaluate(query, **_parts(response), **kwargs)
+        return await self.aevaluate(query, **_parts(response), **given)
 
-    def _call(self, query: Query, response: str | None, contexts: Any, history: History, calls: Any) -> Call[Any]:
+    def _call(
+        self, query: Query, response: Any, contexts: Any, chat_history: History = None, tool_calls: Any = (), **_: Any
+    ) -> Call[Any]:
         known = TABLE[self.intrinsic]
+        asks = known.ends_with == ("user",) or not known.needs_documents
         missing = {
-            "query=": query is None and not history and (known.ends_with == ("user",) or not known.needs_documents),
+            "query=": query is None and not chat_history and asks,
             "response=": response is None and known.ends_with == ("assistant",),
             "contexts=": contexts is None and known.needs_documents,
         }
@@ -149,14 +130,12 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         if contexts is not None and (isinstance(contexts, str) or not isinstance(contexts, Sequence)):
             raise InvalidInput("contexts is not a list", intrinsic=self.intrinsic,
                                expected=_WANTED["contexts="], got=repr(contexts))  # fmt: skip
-        made = [call if isinstance(call, MadeCall) else MadeCall(**call) for call in calls]
+        made = [call if isinstance(call, MadeCall) else MadeCall(**call) for call in tool_calls]
         documents = _documents(contexts or (), self.metadata_mode)
         answer = response if known.judges_answers else None
-        return self._ask(conversation(query, answer, history, made, documents), documents, **self.options)
+        return self._ask(conversation(query, answer, chat_history, made, documents), documents, **self.options)
 
-    def _evaluation(
-        self, query: Query, response: str | None, contexts: Sequence[str | NodeWithScore], result: Result
-    ) -> IntrinsicEvaluation:
+    def _told(self, query: Query, response: str | None, contexts: Contexts, result: Result) -> IntrinsicEvaluation:
         passing, score, feedback = _READ[self.intrinsic](result)
         threshold = _LEAST.get(self.intrinsic) if self.threshold is None else self.threshold
         if threshold is not None and passing is not None:
@@ -164,7 +143,7 @@ class IntrinsicEvaluator(IntrinsicComponent, BaseEvaluator):
         return IntrinsicEvaluation(
             query=None if query is None else str(query),
             response=response,
-            contexts=[c if isinstance(c, str) else c.get_content() for c in contexts],
+            contexts=[c if isinstance(c, str) else c.get_content() for c in contexts or ()],
             passing=None if result.degraded else passing,
             score=score,
             feedback=result.degraded or result.reason or feedback,
@@ -202,14 +181,6 @@ _LEAST = {"fact-check": 0.5, "uncertainty": 0.5}  # passing scores of what has n
 _FINE = ("faithful", "NA")  # NA: a sentence that claims nothing
 
 
-def _answerability(result: Answerability) -> _Read:
-    return result.answerable, result.probability, result.label
-
-
-def _answer_relevance(result: AnswerRelevance) -> _Read:
-    return None if result.label is None else result.label != "irrelevant", result.score, result.label or ""
-
-
 def _context_relevance(result: ContextRelevance) -> _Read:
     rows = result.judgements
     best = max((row.score for row in rows if row.score is not None), default=None)
@@ -242,16 +213,12 @@ def _ratings(result: Evaluation) -> _Read:
     return passing, sum(scores) / len(scores) if scores else None, "\n".join(said)
 
 
-def _uncertainty(result: Uncertainty) -> _Read:
-    return False, result.certainty, "" if result.certainty is None else f"certainty {result.certainty:.2f}"
-
-
 _READ: Mapping[str, Callable[[Any], _Read]] = {
     "hallucination-detection": _faithfulness,
-    "answerability": _answerability,
+    "answerability": lambda result: (result.answerable, result.probability, result.label),
     "context-relevance": _context_relevance,
-    "answer-relevance": _answer_relevance,
+    "answer-relevance": lambda r: (None if r.label is None else r.label != "irrelevant", r.score, r.label or ""),
     "fact-check": _fact_check,
-    "uncertainty": _uncertainty,
+    "uncertainty": lambda r: (False, r.certainty, "" if r.certainty is None else f"certainty {r.certainty:.2f}"),
     "evaluate": _ratings,
 }

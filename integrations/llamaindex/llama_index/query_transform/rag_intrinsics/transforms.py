@@ -11,7 +11,7 @@ from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import QueryBundle, QueryType
 from llama_index.rag_intrinsics._component import IntrinsicComponent
 from llama_index.rag_intrinsics._inputs import History, aremembered, conversation, distinct, passages, remembered
-from llama_index.rag_intrinsics.query import ExpandedQuery, RewrittenQuery, says_it
+from llama_index.rag_intrinsics.query import TransformedQuery, says_it
 from pydantic import Field
 
 from intrinsics_core import Call
@@ -80,11 +80,11 @@ class QueryRewriteTransform(_ConversationTransform):
 
     intrinsic: ClassVar[str] = "query-rewrite"
 
-    def _tell(self, query: QueryBundle, result: QueryRewrite) -> RewrittenQuery:
+    def _tell(self, query: QueryBundle, result: QueryRewrite) -> TransformedQuery:
         # What else is to be embedded (the passage of HyDE) stays; the question in it is the rewritten one.
         own = says_it(query)
         texts = [embedding_query(result) if text in own else text for text in query.embedding_strs]
-        return RewrittenQuery(result.query, image_path=query.image_path, custom_embedding_strs=texts, rewrite=result)
+        return TransformedQuery(result.query, query.image_path, texts, rewrite=result)
 
 
 class QueryExpansionTransform(_ConversationTransform):
@@ -102,9 +102,7 @@ class QueryExpansionTransform(_ConversationTransform):
 
     intrinsic: ClassVar[str] = "query-expansion"
 
-    def _tell(self, query: QueryBundle, result: QueryExpansion) -> ExpandedQuery:
+    def _tell(self, query: QueryBundle, result: QueryExpansion) -> TransformedQuery:
         own = says_it(query)
         texts = [row.text for row in result.queries] + [text for text in query.embedding_strs if text not in own]
-        return ExpandedQuery(
-            query.query_str, image_path=query.image_path, custom_embedding_strs=texts, expansion=result
-        )
+        return TransformedQuery(query.query_str, query.image_path, texts, expansion=result)

@@ -30,14 +30,14 @@ from pydantic import Field
 
 from intrinsics_core import Call, InvalidInput
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
-from intrinsics_core.chains.notes import KEY, underscored, verdict_in, verdicts_in
+from intrinsics_core.chains.notes import CANNED, KEY, underscored, verdicts_in
 from intrinsics_core.chains.policy import Decision, Unretrieved
 from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Audit, Citations, Faithfulness, RevisedAnswer
 from intrinsics_core.render.citations import Mode, Style, view, write
-from intrinsics_core.running.flows import CANNED
+from intrinsics_core.running.flows import CANNED as REFUSAL
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
 
@@ -64,29 +64,24 @@ class Asked:
 class AnswerCheck(IntrinsicComponent):
     """Says of a response what its source nodes say about it.
 
-    Takes what query engines, chat engines and agents give: ``Response``, ``PydanticResponse``, ``AgentChatResponse``,
-    ``AgentOutput`` (its sources are what its tools returned; the report of an action is no claim where its tool was
-    called), and streams. Returns a copy whose ``metadata["rag_intrinsics"]`` holds, by check, what the command line
-    writes. An ``AgentOutput`` has no metadata: its verdicts are in ``response.additional_kwargs["rag_intrinsics"]``.
-    Offsets count in the response's text and in the nodes' own texts. All checks are asked for at the same time.
-
-    A stream streams on, and its verdicts are in the metadata when it has ended. An answer without sources is judged by
-    nothing; a judge that fails leaves a verdict that says so (``degraded``), and the answer as it is.
+    Takes what query engines, chat engines and agents give, streams too. Of an ``AgentOutput`` the sources are what its
+    tools returned. Returns a copy whose ``metadata["rag_intrinsics"]`` (of an ``AgentOutput``
+    ``response.additional_kwargs["rag_intrinsics"]``) holds, by check, what the command line writes. Offsets count in
+    the response's text and in the nodes' own texts. A stream streams on, and its verdicts are there when it has ended.
+    A judge that fails leaves a verdict that says so (``degraded``), and the answer as it is.
 
     Args:
-        checks: one or several: ``"audit"`` (in one request whether the nodes answer the question, a verdict with
-            citations for each sentence, a certainty, whether the question is addressed, and what these disagree about),
+        checks: one or several, which are asked for at the same time: ``"audit"`` (all verdicts in one request),
             ``"hallucination-detection"``, ``"citations"`` (a sentence that is judged unfaithful beside them is not
-            cited), ``"fact-check"``, ``"uncertainty"``, ``"answer-relevance"``, ``"evaluate"``.
+            cited), ``"check-citations"``, ``"fact-check"``, ``"uncertainty"``, ``"answer-relevance"``, ``"evaluate"``.
         mode: ``"annotate"`` notes the verdicts; ``"block"`` puts ``text`` in place of an answer with a label in
             ``labels``. A stream is then held whole until it is judged.
         labels: which labels of the whole answer block it.
         unretrieved: what becomes of an answer where nothing was retrieved: ``"annotate"`` notes the verdict *NA*;
             ``"block"`` replaces it unless it claims nothing; ``"pass"`` leaves it; None: it is judged like any other.
         text: what stands in place of a blocked answer.
-        stream: when a stream is judged: at its ``"end"``; in ``"sentences"``, each as it closes: the verdicts under
-            ``"sentences"`` grow while tokens pass, and all others come at the end; or with ``"hold"``, which keeps each
-            sentence back until it is judged. A language model is asked once more for each sentence.
+        stream: when a stream is judged: at its ``"end"``; each of its ``"sentences"`` as it closes, whose verdicts grow
+            under that name while tokens pass; or so with ``"hold"``, which keeps each sentence back until it is judged.
         options: further arguments of a check, by its name: ``{"evaluate": {"metrics": ["coherence"]}}``.
         metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
         tools: one name or several of an agent's tools whose texts are sources beside the nodes: ``["weather"]``; left
@@ -111,7 +106,7 @@ class AnswerCheck(IntrinsicComponent):
     mode: Literal["annotate", "block"] = "annotate"
     labels: Annotated[tuple[Faithfulness, ...], Several] = ("unfaithful",)
     unretrieved: Unretrieved | None = None
-    text: str = CANNED
+    text: str = REFUSAL
     stream: Literal["end", "sentences", "hold"] = "end"
     options: dict[str, dict[str, Any]] = Field(default_factory=dict)
     metadata_mode: MetadataMode = MetadataMode.LLM
@@ -154,12 +149,12 @@ class AnswerCheck(IntrinsicComponent):
         return Asked(query, history, lambda: sources_of(response, self.tools), calls_of(response))
 
     def _checked(self, asked: Asked, response: Any) -> Any:
-        if under_way(response):
+        if under_way(response) or _is_canned(response):
             return self._streamed(asked, response)
         return self._noted(response, *self._judge(asked, answer_of(response)))
 
     async def _achecked(self, asked: Asked, response: Any) -> Any:
-        if under_way(response):
+        if under_way(response) or _is_canned(response):
             return self._streamed(asked, response)
         return self._noted(response, *await self._ajudge(asked, answer_of(response)))
 
@@ -208,12 +203,16 @@ class AnswerCheck(IntrinsicComponent):
         return {name: {"degraded": f"{type(error).__name__}: {error}"} for name in self.checks}, Decision("annotate")
 
     def _noted(self, response: Any, verdicts: Verdicts, decision: Decision) -> Any:
-        return noted(saying(response, self.text) if decision.act == "replace" else response, verdicts)
+        if decision.act == "replace":
+            return noted(saying(response, self.text), verdicts | {CANNED: True})
+        return noted(response, verdicts)
 
     # --- streams ------------------------------------------------------------------------------------------------------
 
     def _streamed(self, asked: Asked, response: Any) -> Any:
-        """The same stream, which writes its verdicts into the metadata as they come."""
+        """The same stream, which writes its verdicts into the metadata as they come; a canned answer as it is."""
+        if _is_canned(response):
+            return response
         if isinstance(response, StreamingAgentChatResponse):
             found: Verdicts = {}
             return CheckedChatStream.of(
@@ -258,7 +257,9 @@ class AnswerCheck(IntrinsicComponent):
         """Notes the verdicts; the text of a stream that was held whole."""
         verdicts.update({underscored(name): verdict for name, verdict in judged[0].items()})
         if self._holds:
-            yield self.text if judged[1].act == "replace" else said
+            replaced = judged[1].act == "replace"
+            verdicts.update({CANNED: True} if replaced else {})
+            yield self.text if replaced else said
 
     def _checker(self, asked: Asked, verdicts: Verdicts) -> StreamChecker | None:
         if self.stream == "end" or self._holds:
@@ -291,6 +292,11 @@ class AnswerCheck(IntrinsicComponent):
         return [name for name in self.checks if checker is None or name not in _OF_AN_AUDIT]
 
 
+def _is_canned(response: Any) -> bool:
+    """Whether it is no answer but what is said in place of one: no judge has anything to say of it."""
+    return CANNED in verdicts_in(noted_on(response))
+
+
 async def _events(tokens: AsyncIterator[str]) -> AsyncIterator[StreamEvent]:
     async for token in tokens:
         yield StreamEvent(token)
@@ -318,19 +324,17 @@ class _CheckedQueryEngine(InnerPrompts, BaseQueryEngine):
 
 
 class Reviser(IntrinsicComponent):
-    """Takes out of a finished response what its source nodes do not say: flagged sentences are mended or dropped, the
-    rest is left as it is, and the result is judged again.
+    """Takes out of a finished response what its source nodes do not say: flagged sentences are mended or dropped, and
+    the result is judged again.
 
     Returns a copy with the new text; ``metadata["rag_intrinsics"]["revise"]`` holds each change with its offsets in the
     old text, and what is still unsupported. Without a language model as ``runtime`` nothing is mended: what is
-    unfaithful is dropped. Verdicts that the response carried are about the old text, and are left out. Where nothing is
-    left, the text is empty and the verdict gives the reason: say then what you say when there is no answer.
+    unfaithful is dropped. Verdicts on the old text are left out. Where nothing is left, the text is empty and the
+    verdict gives the reason.
 
     Args:
         mend: False only drops.
-        metadata_mode: which metadata of the nodes is read beside their text: what LLMs are shown, by default.
-        tools: one name or several of an agent's tools whose texts are sources beside the nodes: ``["weather"]``; left
-            out, the texts of all tools where none of them returned nodes.
+        metadata_mode, tools: as :class:`AnswerCheck` has them.
         on_error: ``"fallback"`` leaves the response as it was, and the verdict says ``degraded``; or ``"raise"``.
 
     Example:
@@ -383,9 +387,7 @@ class Reviser(IntrinsicComponent):
 
 
 def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
-    """The text of a response that was checked, with its citations in one of the four modes.
-
-    What the gate refused cites nothing: its text is the refusal's own.
+    """The text of a response that was checked, with its citations in one of the four modes; a refusal as it is.
 
     Args:
         response: what an `AnswerCheck` or an `AnswerabilityGate` gave, an agent's output too.
@@ -411,20 +413,16 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
     named("mode", mode, get_args(Mode))
     named("style", style, get_args(Style))
     verdicts = verdicts_in(noted_on(response))
-    verdict = verdicts.get("citations", verdicts.get("audit", {}))
-    if set(verdict) == {"degraded"}:  # not even a fallback could be made
-        raise InvalidInput("the response has no citations: citing failed", got=verdict["degraded"])
-    if "citations" in verdicts:
-        found = Citations.model_validate(verdicts["citations"])
-    elif "audit" in verdicts:
-        rows = [row for sentence in Audit.model_validate(verdicts["audit"]).sentences for row in sentence.citations]
-        found = Citations(citations=tuple(rows))
-    elif verdict_in(noted_on(response), "answerability").get("label") == "unanswerable" and len(verdicts) == 1:
+    if CANNED in verdicts:
+        verdicts = {"citations": {"citations": ()}}
         if style != "json":
             return answer_of(response)
-        found = Citations(citations=())
-    else:
+    verdict = verdicts.get("citations", verdicts.get("audit"))
+    if verdict is None:
         raise InvalidInput("the response has no citations", expected='AnswerCheck("citations").check(query, response)')
+    if set(verdict) == {"degraded"}:  # not even a fallback could be made
+        raise InvalidInput("the response has no citations: citing failed", got=verdict["degraded"])
+    found = Citations.model_validate(verdict) if "citations" in verdicts else Audit.model_validate(verdict).citations
     every = {call.name for call in calls_of(response)}  # whichever were named when it was checked
     documents = passages(sources_of(response, every), MetadataMode.NONE)
     return write(view(found, answer_of(response), documents, mode), style)

@@ -26,7 +26,7 @@ from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.response_synthesizers import BaseSynthesizer, get_response_synthesizer
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType, TextNode
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics._component import InnerPrompts, IntrinsicComponent, check_names
@@ -34,7 +34,6 @@ from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversati
 from llama_index.rag_intrinsics._responses import (
     PlainRefusal,
     StructuredRefusal,
-    SubAnswer,
     judged_by,
     noted,
     noted_on,
@@ -47,9 +46,9 @@ from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains.checks import settled
-from intrinsics_core.chains.notes import KEY
+from intrinsics_core.chains.notes import CANNED, KEY
 from intrinsics_core.protocol.results import Answerability
-from intrinsics_core.running.flows import CANNED
+from intrinsics_core.running.flows import CANNED as REFUSAL
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 
 dispatcher = get_dispatcher(__name__)
@@ -71,7 +70,7 @@ class _Gate(IntrinsicComponent):
         return self.mode == "block" and not found.passes(block_unsure=self.block_unsure)
 
     def judged(
-        self, query: QueryType, documents: Sequence[Any], history: Any, asked: Sequence[SubAnswer], behind: Any
+        self, query: QueryType, documents: Sequence[Any], history: Any, asked: Sequence[tuple[str, str]], behind: Any
     ) -> Steps[tuple[Answerability, dict[str, Any]]]:
         """The verdict on the question, and the verdicts as they are noted.
 
@@ -80,12 +79,11 @@ class _Gate(IntrinsicComponent):
         not answered, neither is the question.
         """
         # The answer without its question, which would pass for an answer to itself; a short one needs its sources.
-        parts = [(part.question, [{"text": part.answer}, *behind], ()) for part in asked]
+        parts = [(question, [{"text": answer}, *behind], ()) for question, answer in asked]
         calls = [self._ask(conversation(one, history=h), by) for one, by, h in [(query, documents, history), *parts]]
         told: Any = yield "judge", calls
         found: list[Any] = [settled(*each) for each in zip(calls, told, strict=True)]
-        told = zip(asked, found[1:], strict=True)
-        rows = [{"question": part.question, **one.model_dump(mode="json")} for part, one in told]
+        rows = [{"question": one, **of.model_dump(mode="json")} for (one, *_), of in zip(parts, found[1:], strict=True)]
         whole = _decisive(found[0], found[1:])
         return whole, {"answerability": whole.model_dump(mode="json")} | ({"sub_questions": rows} if rows else {})
 
@@ -100,17 +98,13 @@ def _decisive(whole: Answerability, parts: Sequence[Answerability]) -> Answerabi
 
 
 class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
-    """Any synthesizer, which now answers only what the nodes answer.
+    """Any synthesizer, which now answers only what the nodes answer: where they do not, the ``canned`` answer comes
+    back and ``inner`` is not asked.
 
-    Where the nodes do not answer the question, the ``canned`` answer comes back and ``inner`` is not asked. The verdict
-    is in ``response.metadata["rag_intrinsics"]["answerability"]``, and beside it what ``check`` finds on the answer. A
-    stream streams on.
-
-    Behind a ``SubQuestionQueryEngine`` a comparison passes where each of its sub-questions is answered
-    (``"sub_questions"``). An LLM wrote these sub-answers: the answer is judged by what they were given from.
-
-    The judge sees of a node what the answering LLM is shown of it: its text and the metadata that it does not exclude.
-    Prompts are those of ``inner``, under its names.
+    The verdict is in ``response.metadata["rag_intrinsics"]["answerability"]``, and beside it what ``check`` finds on
+    the answer. A stream streams on. Behind a ``SubQuestionQueryEngine`` a comparison passes where each of its
+    sub-questions is answered (``"sub_questions"``). An LLM wrote these sub-answers: the answer is judged by what they
+    were given from. Prompts are those of ``inner``, under its names.
 
     Args:
         inner: the synthesizer that answers, or an LLM, for LlamaIndex's default one with it; None: with its default.
@@ -148,7 +142,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         inner: BaseSynthesizer | LLM | None = None,
         *,
         check: AnswerCheck | str | Sequence[str] | None = None,
-        canned: Canned = CANNED,
+        canned: Canned = REFUSAL,
         memory: BaseMemory | None = None,
         streaming: bool = False,
         **settings: Any,
@@ -204,11 +198,9 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             chat_history: turns to begin with.
             memory: where the conversation is kept; a buffer of the LLM's size where left out.
             node_postprocessors: what comes between retrieving and answering.
-            rewriter: left out, one on the gate's settings, which raises where ``on_error`` is ``"raise"`` and keeps the
-                message otherwise.
+            rewriter: left out, one on the gate's settings; it keeps the message where it fails and the gate would pass.
             expander: asks in several ways; none where left out.
-            settings: ``system_prompt``, ``context_prompt``, ``context_refine_prompt``, ``verbose``, as LlamaIndex has
-                them.
+            settings: LlamaIndex's ``system_prompt``, ``context_prompt``, ``context_refine_prompt`` and ``verbose``.
 
         Raises:
             InvalidInput: there is no such setting; the message has the nearest name.
@@ -287,7 +279,9 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         if self._gate.blocks(found):
             dispatcher.event(SynthesizeStartEvent(query=query))
             canned = yield "say", query
-            response: RESPONSE_TYPE = noted(self._refusal([*nodes, *(more or ())], canned, stream), verdicts)
+            response: RESPONSE_TYPE = noted(
+                self._refusal([*nodes, *(more or ())], canned, stream), verdicts | {CANNED: True}
+            )
             dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         else:
             if self._check:
@@ -299,26 +293,15 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         NOTED.get({})[KEY] = noted_on(response)[KEY]
         return response
 
-    # --- with texts alone: there is no metadata to write into, so this is the gate and the inner synthesizer ----------
+    # --- with texts alone: there is no metadata to write into ---------------------------------------------------------
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any) -> RESPONSE_TEXT_TYPE:
-        history = remembered(query_str, self._memory)
-        found, _ = run_steps(self._gate.judged(query_str, text_chunks, history, (), ()), {"judge": self._gate._results})
-        if self._gate.blocks(found):
-            canned = self._said(query_str)
-            return _tokens(canned) if self._streaming and isinstance(canned, str) else canned
-        return self._inner.get_response(query_str, text_chunks, **response_kwargs)
+        return _said_by(self.synthesize(query_str, _as_nodes(text_chunks), **response_kwargs))
 
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
-        history = await aremembered(query_str, self._memory)
-        judged = self._gate.judged(query_str, text_chunks, history, (), ())
-        found, _ = await arun_steps(judged, {"judge": self._gate._aresults})
-        if self._gate.blocks(found):
-            canned = await self._asaid(query_str)
-            return _atokens(canned) if self._streaming and isinstance(canned, str) else canned
-        return await self._inner.aget_response(query_str, text_chunks, **response_kwargs)
+        return _said_by(await self.asynthesize(query_str, _as_nodes(text_chunks), **response_kwargs))
 
     def _said(self, query: QueryType) -> Any:
         """The canned answer to this question."""
@@ -340,6 +323,15 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             response: RESPONSE_TYPE = stream(tokens, nodes, metadata)
             return response
         return PlainRefusal(canned, nodes, metadata)
+
+
+def _as_nodes(texts: Sequence[str]) -> list[NodeWithScore]:
+    return [NodeWithScore(node=TextNode(text=text)) for text in texts]
+
+
+def _said_by(response: Any) -> RESPONSE_TEXT_TYPE:
+    said: RESPONSE_TEXT_TYPE = getattr(response, "response_gen", None) or response.response
+    return said
 
 
 def _tokens(text: str) -> Generator[str, None, None]:

@@ -12,12 +12,12 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics._component import check_names
-from llama_index.rag_intrinsics.query import ExpandedQuery, RewrittenQuery
+from llama_index.rag_intrinsics.query import TransformedQuery
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.names import named
 
-_NOT_ASKED = ("llm", "query_gen_prompt", "num_queries", "kwargs")  # what an LLM would be asked with
+_NOT_ASKED = ("llm", "query_gen_prompt", "num_queries", "settings")  # what an LLM would be asked with
 Found = Mapping[tuple[str, int], Sequence[NodeWithScore]]
 
 
@@ -36,8 +36,8 @@ class IntrinsicsRetriever(QueryFusionRetriever):
         expander: makes several queries of the rewritten question; None asks one.
         mode: how rankings are fused, where there is more than one; reciprocal rank by default.
         similarity_top_k: return at most this many; None for all.
-        retriever_weights: for the modes that fuse by score; the same for all by default.
-        use_async: whether ``retrieve`` asks side by side (in an event loop of its own) or one after another.
+        settings: further ones of LlamaIndex's fusion retriever: ``retriever_weights`` for the modes that fuse by score,
+            ``use_async`` (whether ``retrieve`` asks side by side, in an event loop of its own).
 
     Example:
         >>> from llama_index.core import MockEmbedding, VectorStoreIndex
@@ -60,12 +60,10 @@ class IntrinsicsRetriever(QueryFusionRetriever):
         expander: QueryExpansionTransform | None = None,
         mode: FUSION_MODES | str = FUSION_MODES.RECIPROCAL_RANK,
         similarity_top_k: int | None = None,
-        retriever_weights: list[float] | None = None,
-        use_async: bool = True,
-        **kwargs: Any,
+        **settings: Any,
     ) -> None:
         known = [*signature(IntrinsicsRetriever).parameters, *signature(QueryFusionRetriever).parameters]
-        check_names(kwargs, [name for name in known if name not in _NOT_ASKED], called=type(self).__name__)
+        check_names(settings, [name for name in known if name not in _NOT_ASKED], called=type(self).__name__)
         each = [retrievers] if isinstance(retrievers, BaseRetriever) else list(retrievers)
         for retriever in each:
             if not hasattr(retriever, "retrieve"):
@@ -75,9 +73,7 @@ class IntrinsicsRetriever(QueryFusionRetriever):
             each,
             llm=MockLLM(),  # never asked: the queries are the intrinsics'
             mode=FUSION_MODES(named("mode", mode, [each.value for each in FUSION_MODES])),
-            retriever_weights=retriever_weights,
-            use_async=use_async,
-            **kwargs,
+            **settings,
         )
         self._rewriter, self._expander = rewriter, expander
         self._most = similarity_top_k
@@ -111,7 +107,7 @@ def _queries(query: QueryBundle, expanded: QueryBundle | None) -> list[QueryBund
     it is to be embedded with (the passage of HyDE) go with the first.
     """
     first = query
-    if isinstance(query, RewrittenQuery) and query.rewrite:
+    if isinstance(query, TransformedQuery) and query.rewrite:
         first = QueryBundle(query.rewrite.retrieval_query, custom_embedding_strs=query.embedding_strs)
-    rows = expanded.expansion.queries if isinstance(expanded, ExpandedQuery) and expanded.expansion else ()
+    rows = expanded.expansion.queries if isinstance(expanded, TransformedQuery) and expanded.expansion else ()
     return [first, *(QueryBundle(row.text) for row in rows if row.text != first.query_str)]
