@@ -6,10 +6,10 @@ turns. "Did you send it?" is answered by a call that was made for an earlier que
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 from intrinsics_core.protocol.errors import InvalidInput
 
@@ -171,49 +171,3 @@ def judged_turn(turns: Sequence[tuple[str, str]], answer: str, intrinsic: str) -
         expected="one answer: messages that end with it, without 'answer', or 'answer' and messages that end with the "
         "question",
     )
-
-
-TurnT = TypeVar("TurnT")
-EarlierCalls = Mapping[int, Sequence[Mapping[str, Any]]]
-"""Tool calls by the number of the user's turn that they were made for, from 0. Turns without text do not count."""
-
-
-def asks(role: str, text: str) -> bool:
-    """Whether a turn counts as one of the user's."""
-    return role == "user" and bool(text.strip())
-
-
-def by_question(
-    turns: Sequence[TurnT], is_asked: Callable[[TurnT], bool], calls: Callable[[Sequence[TurnT]], list[dict[str, Any]]]
-) -> dict[int, list[dict[str, Any]]]:
-    """The tool calls before the last question, by the number of the question that they were made for.
-
-    Args:
-        turns: a framework's messages.
-        is_asked: whether a turn counts as one of the user's (`asks`).
-        calls: the calls in some turns that did not fail.
-
-    Returns:
-        The calls; a question without any is left out.
-    """
-    asked = [i for i, turn in enumerate(turns) if is_asked(turn)]
-    found = {n: calls(turns[one:following]) for n, (one, following) in enumerate(pairwise(asked))}
-    return {n: made for n, made in found.items() if made}
-
-
-def with_earlier_calls(turns: Sequence[dict[str, Any]], earlier: EarlierCalls) -> list[dict[str, Any]]:
-    """The turns, with the calls made for a question in the assistant's first turn behind it.
-
-    Args:
-        turns: as the core takes them (``role``, ``content``). The last one is left as it is.
-        earlier: the calls.
-
-    Returns:
-        A new list; the turns that were given are left as they are.
-    """
-    found, asked, left = list(turns), -1, dict(earlier)
-    for i, turn in enumerate(found[:-1]):
-        asked += asks(turn["role"], turn["content"])
-        if turn["role"] == "assistant" and asked in left:
-            found[i] = turn | {"tool_calls": list(left.pop(asked))}
-    return found

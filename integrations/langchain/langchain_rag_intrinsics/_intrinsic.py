@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from copy import deepcopy
 from typing import Annotated, Any, ClassVar, Self
 
@@ -17,6 +17,7 @@ from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.running import Lock
+from intrinsics_core.running.steps import ENDED, Steps, astream_steps, stream_steps
 from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
 from langchain_rag_intrinsics._messages import ChainInput, kept, read
@@ -204,6 +205,41 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         answered = TABLE[self.intrinsic].judges_answers and given.answer is not None
         how = {name: getattr(self, name) for name in self._options}
         return {"on_error": self.on_error or _by_default(answered), "date": self.date, **how}
+
+
+class StreamingIntrinsic(Intrinsic, ABC):
+    """One that passes on what streams through it."""
+
+    @abstractmethod
+    def _streamed(self) -> Steps[None]:
+        """What goes out of the pieces that come in. Its further steps are ``"judge"``, which is given an input,
+        ``"hear"``, a checker and a text, and ``"route"``, an iterator of a route's chunks.
+        """
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
+        yield from self.transform(iter([input]), config, **kwargs)
+
+    def transform(self, input: Iterator[Any], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
+        do: Any = {"judge": self._result, "hear": lambda heard: heard[0].feed(heard[1]),
+                   "route": lambda chunks: next(chunks[0], ENDED)}  # fmt: skip
+        passed = lambda pieces: stream_steps(self._streamed(), pieces, do)  # noqa: E731
+        yield from self._transform_stream_with_config(input, passed, config, **kwargs)
+
+    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
+        async def single() -> AsyncIterator[Any]:
+            yield input
+
+        async for chunk in self.atransform(single(), config, **kwargs):
+            yield chunk
+
+    async def atransform(
+        self, input: AsyncIterator[Any], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Any]:
+        do: Any = {"judge": self._aresult, "hear": lambda heard: heard[0].afeed(heard[1]),
+                   "route": lambda chunks: anext(chunks[1], ENDED)}  # fmt: skip
+        passed = lambda pieces: astream_steps(self._streamed(), pieces, do)  # noqa: E731
+        async for chunk in self._atransform_stream_with_config(input, passed, config, **kwargs):
+            yield chunk
 
 
 def _by_default(judges_an_answer: bool) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import (
     AIMessage,
+    AIMessageChunk,
     BaseMessage,
     ChatMessage,
     HumanMessage,
@@ -228,6 +229,13 @@ def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:
 def canned(text: str, verdicts: Mapping[str, Any]) -> AIMessage:
     """An answer that says that there is none, with the verdicts (by intrinsic) that it is there for."""
     return AIMessage(text, response_metadata={KEY: {**verdicts, CANNED: True}})
+
+
+def as_open(chunk: Any) -> Any:
+    """A chunk that is not the last: the verdict follows."""
+    if isinstance(chunk, AIMessageChunk) and chunk.chunk_position is not None:
+        return chunk.model_copy(update={"chunk_position": None})
+    return chunk
 
 
 def is_canned(message: BaseMessage | None) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 from pydantic import BeforeValidator, Field, SkipValidation
 
@@ -19,10 +18,19 @@ from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.results import Audit, Citations, Evaluation
 from intrinsics_core.render.citations import Mode, Style
 from intrinsics_core.running.flows import BLOCKED
-from intrinsics_core.running.steps import arun_steps, run_steps
+from intrinsics_core.running.steps import ENDED, OUT, PIECE, Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._citations import Content, added_annotations, annotated, with_text, written
-from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._messages import ANSWER, ChainInput, as_answer, is_canned, is_structured, kept, read
+from langchain_rag_intrinsics._intrinsic import StreamingIntrinsic
+from langchain_rag_intrinsics._messages import (
+    ANSWER,
+    ChainInput,
+    as_answer,
+    as_open,
+    is_canned,
+    is_structured,
+    kept,
+    read,
+)
 
 
 def _several(value: Any) -> Any:
@@ -33,7 +41,7 @@ def _several(value: Any) -> Any:
 Names = Annotated[Any, BeforeValidator(_several)]
 
 
-class AnswerCheck(Intrinsic):
+class AnswerCheck(StreamingIntrinsic):
     """Judges an answer in any of the core's ways, all at once, and annotates it or puts a text in its place.
 
     Takes ``{"question" | "messages", "documents", "answer"}`` (or ``messages`` that end with the answer); returns a
@@ -134,7 +142,7 @@ class AnswerCheck(Intrinsic):
     def _without_asking(self, given: ChainInput) -> Any:
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
-    def _steps(self, given: ChainInput) -> Any:
+    def _steps(self, given: ChainInput) -> Steps[CheckedAnswer]:
         # Of a canned answer a result says what it says of an answer without words.
         judged = given.unanswered if is_canned(given.answer) else given
         answer, passages = judged.answer, judged.passages
@@ -143,13 +151,11 @@ class AnswerCheck(Intrinsic):
 
     def _result(self, given: ChainInput) -> CheckedAnswer:
         do = {"run": lambda calls: run_many(calls, self.engine, profile=self.profile)}
-        checked: CheckedAnswer = run_steps(self._steps(given), do)
-        return checked
+        return run_steps(self._steps(given), do)
 
     async def _aresult(self, given: ChainInput) -> CheckedAnswer:
         do = {"run": lambda calls: arun_many(calls, self.engine, profile=self.profile)}
-        checked: CheckedAnswer = await arun_steps(self._steps(given), do)
-        return checked
+        return await arun_steps(self._steps(given), do)
 
     def _output(self, value: Any, given: ChainInput, result: Any) -> Any:
         if self.return_result:
@@ -202,47 +208,19 @@ class AnswerCheck(Intrinsic):
 
     # --- streams ------------------------------------------------------------------------------------------------------
 
-    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        yield from self.transform(iter([input]), config, **kwargs)
-
-    def transform(self, input: Iterator[Any], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        yield from self._transform_stream_with_config(input, self._pass, config, **kwargs)
-
-    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
-        async def single() -> AsyncIterator[Any]:
-            yield input
-
-        async for chunk in self.atransform(single(), config, **kwargs):
-            yield chunk
-
-    async def atransform(
-        self, input: AsyncIterator[Any], config: RunnableConfig | None = None, **kwargs: Any
-    ) -> AsyncIterator[Any]:
-        async for chunk in self._atransform_stream_with_config(input, self._apass, config, **kwargs):
-            yield chunk
-
-    def _pass(self, pieces: Iterator[Any]) -> Iterator[Any]:
+    def _streamed(self) -> Steps[None]:
+        """The answer's chunks as they come, and the verdicts as the last one; no I/O."""
         stream = _Stream(self)
-        for piece in pieces:
-            yield from stream.take(piece)
-            if (checker := stream.hearing()) is not None:
-                yield from stream.closed(checker.feed(stream.unheard()))
-        given = self._read(stream.value)
-        asked = self._without_asking(given) is None
-        yield from stream.close(given, self._result(given) if asked else None)
-
-    async def _apass(self, pieces: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        stream = _Stream(self)
-        async for piece in pieces:
+        while (piece := (yield PIECE, None)) is not ENDED:
             for chunk in stream.take(piece):
-                yield chunk
+                yield OUT, chunk
             if (checker := stream.hearing()) is not None:
-                for chunk in stream.closed(await checker.afeed(stream.unheard())):
-                    yield chunk
+                for chunk in stream.closed((yield "hear", (checker, stream.unheard()))):
+                    yield OUT, chunk
         given = self._read(stream.value)
-        asked = self._without_asking(given) is None
-        for chunk in stream.close(given, await self._aresult(given) if asked else None):
-            yield chunk
+        result = (yield "judge", given) if self._without_asking(given) is None else None
+        for chunk in stream.close(given, result):
+            yield OUT, chunk
 
     @property
     def _holds_back(self) -> bool:
@@ -372,6 +350,7 @@ def _beside_text(message: AIMessage) -> AIMessageChunk | None:
 
 def _chunk(message: AIMessage) -> AIMessageChunk:
     """The same as a chunk, which is not the last: the verdict follows."""
-    if isinstance(message, AIMessageChunk):
-        return message if message.chunk_position is None else message.model_copy(update={"chunk_position": None})
-    return AIMessageChunk.model_validate(message.model_dump(exclude={"type"}))
+    if not isinstance(message, AIMessageChunk):
+        return AIMessageChunk.model_validate(message.model_dump(exclude={"type"}))
+    opened: AIMessageChunk = as_open(message)
+    return opened

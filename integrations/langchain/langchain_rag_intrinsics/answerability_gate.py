@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any, ClassVar
 
 from langchain_core.messages import AIMessage, AIMessageChunk
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.runnables.utils import AddableDict
 from pydantic import BeforeValidator
 
 from intrinsics_core.chains.notes import KEY, with_verdicts
 from intrinsics_core.protocol.results import Answerability
-from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._messages import ANSWER, ChainInput, canned, kept
+from intrinsics_core.running.steps import ENDED, OUT, PIECE, Steps, arun_steps, run_steps
+from langchain_rag_intrinsics._intrinsic import StreamingIntrinsic
+from langchain_rag_intrinsics._messages import ANSWER, ChainInput, as_open, canned, kept
 from langchain_rag_intrinsics._wrapped import as_runnable
 
 
@@ -23,7 +24,7 @@ def _route(value: Any) -> Any:
 Route = Annotated[Any, BeforeValidator(_route)]
 
 
-class AnswerabilityGate(Intrinsic):
+class AnswerabilityGate(StreamingIntrinsic):
     """Judges whether the documents answer the question, and calls the route for the verdict.
 
     Takes ``{"question" | "messages", "documents"}``. Returns the input with the verdict under ``"answerability"``
@@ -69,22 +70,52 @@ class AnswerabilityGate(Intrinsic):
         return result.passes(block_unsure=self.block_unsure)
 
     def _run(self, value: Any) -> Any:
-        value = kept(value)
-        given = self._read(value)
-        result = self._result(given)
-        route = self._chosen(result)
-        if isinstance(route, Runnable) and not self.return_result:
-            return self._returned(value, route, route.invoke(self._passed(value, result)), result)
-        return self._output(value, given, result)
+        do: Any = {"judge": self._result, "call": lambda call: call[0].invoke(call[1])}
+        return run_steps(self._routed(value), do)
 
     async def _arun(self, value: Any) -> Any:
+        do: Any = {"judge": self._aresult, "call": lambda call: call[0].ainvoke(call[1])}
+        return await arun_steps(self._routed(value), do)
+
+    def _routed(self, value: Any) -> Steps[Any]:
         value = kept(value)
         given = self._read(value)
-        result = await self._aresult(given)
+        result: Answerability = yield "judge", given
         route = self._chosen(result)
-        if isinstance(route, Runnable) and not self.return_result:
-            return self._returned(value, route, await route.ainvoke(self._passed(value, result)), result)
-        return self._output(value, given, result)
+        if not isinstance(route, Runnable) or self.return_result:
+            return self._output(value, given, result)
+        output = yield "call", (route, self._passed(value, result))
+        if self._says(route, output, result):
+            return self._answered(value, output, result)
+        if not isinstance(output, AIMessage):
+            return output
+        metadata = with_verdicts(output.response_metadata, {self.intrinsic: result.model_dump(mode="json")})
+        return output.model_copy(update={"response_metadata": metadata})
+
+    def _streamed(self) -> Steps[None]:
+        value: Any = None
+        while (piece := (yield PIECE, None)) is not ENDED:
+            value = piece if value is None or not isinstance(piece, AddableDict) else value + piece
+        value = kept(value)
+        given = self._read(value)
+        result: Answerability = yield "judge", given
+        route = self._chosen(result)
+        if not isinstance(route, Runnable) or self.return_result:
+            yield OUT, self._output(value, given, result)
+            return
+        passed, last, text = self._passed(value, result), None, []
+        chunks = (route.stream(passed), route.astream(passed))  # one of them is read
+        while (chunk := (yield "route", chunks)) is not ENDED:
+            last = chunk
+            if self._says(route, chunk, result):
+                text.append(chunk)
+            else:
+                yield OUT, as_open(chunk)
+        if text:
+            yield OUT, self._answered(value, "".join(text), result)
+        if isinstance(last, AIMessageChunk):
+            signed = {KEY: {self.intrinsic: result.model_dump(mode="json")}}
+            yield OUT, AIMessageChunk(content="", response_metadata=signed, id=last.id, chunk_position="last")
 
     def _tell(self, value: Any, given: ChainInput, result: Answerability) -> Any:
         route = self._chosen(result)
@@ -99,75 +130,6 @@ class AnswerabilityGate(Intrinsic):
         passed = self._passed(value, result)
         return {**passed, ANSWER[0]: canned(text, {self.intrinsic: passed[self.intrinsic]})}
 
-    def _returned(self, value: Any, route: Any, output: Any, result: Answerability) -> Any:
-        """What a route returned: a message signed, the text of a function for no answer made one."""
-        if self._says(route, output, result):
-            return self._answered(value, output, result)
-        if not isinstance(output, AIMessage):
-            return output
-        metadata = with_verdicts(output.response_metadata, {self.intrinsic: result.model_dump(mode="json")})
-        return output.model_copy(update={"response_metadata": metadata})
-
-    def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        yield from self._transform_stream_with_config(iter([input]), self._stream, config, **kwargs)
-
-    async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
-        async def single() -> AsyncIterator[Any]:
-            yield input
-
-        async for chunk in self._atransform_stream_with_config(single(), self._astream, config, **kwargs):
-            yield chunk
-
-    def _stream(self, values: Iterator[Any]) -> Iterator[Any]:
-        for value in map(kept, values):
-            given = self._read(value)
-            result = self._result(given)
-            route = self._chosen(result)
-            if not isinstance(route, Runnable) or self.return_result:
-                yield self._output(value, given, result)
-                return
-            chunk, text = None, []
-            for chunk in route.stream(self._passed(value, result)):
-                if self._says(route, chunk, result):
-                    text.append(chunk)
-                else:
-                    yield _open_ended(chunk)
-            if text:
-                yield self._answered(value, "".join(text), result)
-            yield from self._signature(chunk, result)
-
-    async def _astream(self, values: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        async for value in values:
-            value = kept(value)
-            given = self._read(value)
-            result = await self._aresult(given)
-            route = self._chosen(result)
-            if not isinstance(route, Runnable) or self.return_result:
-                yield self._output(value, given, result)
-                return
-            chunk, text = None, []
-            async for chunk in route.astream(self._passed(value, result)):
-                if self._says(route, chunk, result):
-                    text.append(chunk)
-                else:
-                    yield _open_ended(chunk)
-            if text:
-                yield self._answered(value, "".join(text), result)
-            for last in self._signature(chunk, result):
-                yield last
-
     def _says(self, route: Any, output: Any, result: Answerability) -> bool:
         """Whether this is a text that a function gave for a canned answer."""
         return isinstance(route, RunnableLambda) and isinstance(output, str) and not self._passes(result)
-
-    def _signature(self, chunk: Any, result: Answerability) -> Iterator[AIMessageChunk]:
-        if isinstance(chunk, AIMessageChunk):
-            signed = {KEY: {self.intrinsic: result.model_dump(mode="json")}}
-            yield AIMessageChunk(content="", response_metadata=signed, id=chunk.id, chunk_position="last")
-
-
-def _open_ended(chunk: Any) -> Any:
-    """A chunk that is not the last: the verdict follows."""
-    if isinstance(chunk, AIMessageChunk) and chunk.chunk_position is not None:
-        return chunk.model_copy(update={"chunk_position": None})
-    return chunk

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.query_form import QueryForm, embedding_query, query_form
 from intrinsics_core.protocol.results import QueryRewrite
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._compressing import Compressors, acompress, compress
 from langchain_rag_intrinsics._documents import fuse
 from langchain_rag_intrinsics._messages import read
@@ -112,35 +113,37 @@ class IntrinsicsRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: Any, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        limit, passed = self._limit(kwargs), self._passed(kwargs)
-        rewritten = self._rewriting.invoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
-        asked, question = _forms(rewritten, self.retriever, self.query_form)
-        documents: Sequence[Document] = self.retriever.invoke(asked, _within(run_manager, "retrieve"), **passed)
-        if self._expanding:
-            given = self._to_expand(question if self.rewriter else query, documents)
-            more = _others(self._expanding.invoke(given, _within(run_manager, "expand")), asked)
-            if more:
-                also = self.retriever.batch(more, _within(run_manager, "retrieve"), **passed)
-                documents = fuse([documents, *also])
-        for compressor in self.compressors:
-            documents = compress(compressor, documents, question, _within(run_manager, "compress"))
-        return list(documents)[:limit]
+        do: dict[str, Any] = {
+            "invoke": lambda call: call[0].invoke(call[1], _within(run_manager, call[2]), **call[3]),
+            "batch": lambda call: call[0].batch(call[1], _within(run_manager, call[2]), **call[3]),
+            "compress": lambda call: compress(call[0], call[1], call[2], _within(run_manager, "compress")),
+        }
+        return run_steps(self._found(query, kwargs), do)
 
     async def _aget_relevant_documents(
         self, query: Any, *, run_manager: AsyncCallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        limit, passed = self._limit(kwargs), self._passed(kwargs)
-        rewritten = await self._rewriting.ainvoke(query, _within(run_manager, "rewrite")) if self._rewriting else query
+        do: dict[str, Any] = {
+            "invoke": lambda call: call[0].ainvoke(call[1], _within(run_manager, call[2]), **call[3]),
+            "batch": lambda call: call[0].abatch(call[1], _within(run_manager, call[2]), **call[3]),
+            "compress": lambda call: acompress(call[0], call[1], call[2], _within(run_manager, "compress")),
+        }
+        return await arun_steps(self._found(query, kwargs), do)
+
+    def _found(self, query: Any, kwargs: dict[str, Any]) -> Steps[list[Document]]:
+        """The documents for a query; no I/O."""
+        limit, passed, rewritten = self._limit(kwargs), self._passed(kwargs), query
+        if self._rewriting:
+            rewritten = yield "invoke", (self._rewriting, query, "rewrite", {})
         asked, question = _forms(rewritten, self.retriever, self.query_form)
-        documents: Sequence[Document] = await self.retriever.ainvoke(asked, _within(run_manager, "retrieve"), **passed)
+        documents: Sequence[Document] = yield "invoke", (self.retriever, asked, "retrieve", passed)
         if self._expanding:
             given = self._to_expand(question if self.rewriter else query, documents)
-            more = _others(await self._expanding.ainvoke(given, _within(run_manager, "expand")), asked)
-            if more:
-                also = await self.retriever.abatch(more, _within(run_manager, "retrieve"), **passed)
-                documents = fuse([documents, *also])
+            queries = yield "invoke", (self._expanding, given, "expand", {})
+            if more := [query for query in dict.fromkeys(queries) if query != asked]:
+                documents = fuse([documents, *(yield "batch", (self.retriever, more, "retrieve", passed))])
         for compressor in self.compressors:
-            documents = await acompress(compressor, documents, question, _within(run_manager, "compress"))
+            documents = yield "compress", (compressor, documents, question)
         return list(documents)[:limit]
 
     @property
@@ -216,8 +219,3 @@ def _forms(value: Any, retriever: Any, wanted: QueryForm) -> tuple[str, str]:
     if question is None:
         raise InvalidInput("the conversation has no user turn", intrinsic="retrieval", expected="a question")
     return question, question
-
-
-def _others(queries: Sequence[str], asked: str) -> list[str]:
-    """Each query once, without the one that has been asked."""
-    return [query for query in dict.fromkeys(queries) if query != asked]
