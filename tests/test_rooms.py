@@ -203,14 +203,14 @@ MOST_LINES = {
     "protocol": 2550,
     "render": 1462,
     "replies": 2155,
-    "running": 2404,
+    "running": 2438,
     "runtimes": 4348,
     "service": 2722,
     "testing": 663,
     "text": 1919,
     "training": 1549,
 }
-MOST_CODE = 29358  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29360  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 207  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=345)  # by a detection of two sentences
 MOST_TEST_LINES = 4520  # under tests/embedded and tests/text
