@@ -20,7 +20,7 @@ _MARKED = re.compile(
     r"|(?<!\w)'(?=\S)([^'\n]{1,1000}(?:'\w[^'\n]{1,1000}){0,9})'(?!\w)"
 )
 _WORD = re.compile(r"\w+")
-_GAP = re.compile(r"\s*(?:\[[^\[\]]{0,40}\]|\(?(?:…|\.{3,}|(?:\. ){2}\.)\)?)\s*")
+_GAP = re.compile(r"\[[^\[\]]{0,40}\]|\(?(?:…|(?<!\.)\.{3,}|(?:\. ){2}\.)\)?")
 _FEWEST = 3  # words: fewer in quotation marks are a name, a title, or a word that is not meant as it stands
 _LETTERS = 8  # as many in a script without spaces
 
@@ -39,7 +39,7 @@ def is_quotation(words: str) -> bool:
 
 def standing(quote: str, text: str) -> Found | None:
     """Where a quote stands in a text, from its first word to its last; None where it does not."""
-    parts = [part for part in _GAP.split(quote) if any(map(str.isalnum, part))]
+    parts = [part.strip() for part in _GAP.split(quote) if any(map(str.isalnum, part))]
     begin, at = -1, 0
     for part in parts:
         place = _by_letters(part, text, at) or _as_written(part, text, at)

@@ -235,7 +235,7 @@ def _listed(messages: Any) -> bool:
 
 def _code(text: str) -> list[tuple[int, int]]:
     """Where blocks of code begin, and where their last lines end. They close as a whole."""
-    return [(begin, begin + len(text[begin:end].rstrip())) for begin, end in fenced(text, so_far=True)]
+    return [(begin, begin + len(text[begin:end].rstrip())) for begin, end in fenced(text)]
 
 
 def _is_within(code: Sequence[tuple[int, int]], place: int) -> bool:

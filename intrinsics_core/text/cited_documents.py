@@ -20,11 +20,11 @@ _LABELLED = re.compile(rf"(?:{LABEL})[ :#_-]{{0,3}}(?=[\w.-])", re.IGNORECASE)
 _PART = re.compile(rf"{PART}\b\.? ?\d", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?![\w-])")
 _RANGE = re.compile(r"(\d{1,3})\s?[–-]\s?(\d{1,3})(?!\w)")
-_AT = re.compile(r"(?:(\d+):)?(\d+)†")  # 【4:0†file】: the message and, from 0, the document
+_AT = re.compile(r"(?:(\d{1,6}):)?(\d{1,6})†")  # 【4:0†file】: the message and, from 0, the document
 _DIGITS = re.compile(r"\d+")
 _BRACKETED = re.compile(r"[\[(【](?:see |source: ?)?([^\[\]()【】\n]{1,200})[\])】](?!\()", re.IGNORECASE)
 _ITEM = re.compile(r"\A[\W_]{0,4}(\d{1,3}|[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,3})(?!\w)")
-_OF_A_SHAPE = re.compile(r"[0-9a-f]*\d[0-9a-f]*", re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[0-9a-f]++", re.IGNORECASE)
 _RAISED = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹⁰", "1234567890")
 _AROUND = " \t\n[](){}<>【】^*\"'“”‘’«»„.,;:"
 
@@ -128,7 +128,9 @@ def _key(name: str) -> str:
 
 def _shape(name: str) -> str:
     """An id without its digits, which a made-up one shares: "guide-7"; "" for a name of other kinds."""
-    return _OF_A_SHAPE.sub("#", name.casefold()) if " " not in name and not name.isdecimal() and "/" not in name else ""
+    if " " in name or name.isdecimal() or "/" in name:
+        return ""
+    return _HEXADECIMAL.sub(lambda part: "#" if any(map(str.isdigit, part[0])) else part[0], name.casefold())
 
 
 def _defined(text: str, known: _Documents) -> tuple[dict[int, int], list[tuple[int, int]]]:

@@ -19,7 +19,7 @@ from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from intrinsics_core.text.cleaning import Region, block_ends, regions, stands_apart
+from intrinsics_core.text.cleaning import block_ends, regions, stands_apart
 from intrinsics_core.text.lines import BOLD, QUOTED, fenced, heading_level, is_item
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.prose import is_ended, sentences_of
@@ -70,7 +70,10 @@ class _ProseLine(NamedTuple):
 def _units(text: str) -> Iterator[tuple[int, int, bool]]:
     """(begin, end, whether prose) of each item, row, heading, line of code, line and paragraph."""
     at, blocks = 0, fenced(text)
-    for begin, end, _ in _outside(text, blocks, regions(text)):
+    for region in regions(text):
+        begin, end, _ = region
+        if _is_inside(blocks, begin) or not stands_apart(text, region):
+            continue
         yield from _units_between(text, at, begin, blocks)
         yield begin, end, False
         at = end
@@ -80,11 +83,6 @@ def _units(text: str) -> Iterator[tuple[int, int, bool]]:
 def _is_inside(blocks: Sequence[tuple[int, int]], place: int) -> bool:
     i = bisect_right(blocks, place, key=itemgetter(0)) - 1
     return i >= 0 and place < blocks[i][1]
-
-
-def _outside(text: str, blocks: Sequence[tuple[int, int]], found: Sequence[Region]) -> list[Region]:
-    """The regions that lie in no block of code, and in no sentence."""
-    return [each for each in found if not _is_inside(blocks, each.begin) and stands_apart(text, each)]
 
 
 def _units_between(

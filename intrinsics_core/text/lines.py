@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from intrinsics_core.text.prose import ended, is_ended
+from intrinsics_core.text.prose import ended
 
 BOLD = 7
 """The level of a line in bold. It is below all others."""
@@ -20,8 +20,6 @@ _HASHES = re.compile(r"\A(?P<hashes>#{1,6})\s+(?P<name>.+)\Z", re.DOTALL)
 _TRAIL = rf"[\s:：–—\ufe0f{EMOJI_CHARACTERS}-]*"
 _BOLD = re.compile(rf"\A(?P<mark>\*\*|__)(?P<name>[^*_]+?)(?P=mark){_TRAIL}(?:\([^()]{{1,60}}\){_TRAIL})?\Z")
 _FENCES = ("```", "~~~")
-_CODE = re.compile(r"[{}();=<>$]|\A\s{2,}\S")
-_FEW = 3  # words: a line that has no more of them is not told to be prose
 
 
 class Heading(NamedTuple):
@@ -54,21 +52,16 @@ def is_fence(line: str) -> bool:
     return line.lstrip().startswith(_FENCES)
 
 
-def fenced(text: str, *, so_far: bool = False) -> list[tuple[int, int]]:
+def fenced(text: str) -> list[tuple[int, int]]:
     """(begin, end) of each block of code between two fences, with the fences and the end of the last line.
 
-    One that is not closed goes on to the end of the text. One whose first fence is not there begins with the text, as a
-    part of a longer text may.
-
-    Args:
-        text: the text.
-        so_far: the text is still being written. Then a first fence is never taken for the end of a block.
+    One that is not closed goes on to the end of the text.
     """
     if not any(fence in text for fence in _FENCES):
         return []
     lines = text.splitlines(keepends=True)
     begins = [0, *accumulate(map(len, lines))]
-    return [(begins[first], begins[last]) for first, last in blocks(lines, so_far=so_far)]
+    return [(begins[first], begins[last]) for first, last in blocks(lines)]
 
 
 def coded(lines: Sequence[str]) -> frozenset[int]:
@@ -76,26 +69,11 @@ def coded(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(i for first, last in blocks(lines) for i in range(first, last))
 
 
-def blocks(lines: Sequence[str], *, so_far: bool = False) -> list[tuple[int, int]]:
+def blocks(lines: Sequence[str]) -> list[tuple[int, int]]:
     """(first, behind the last) line or sentence of each block of code (`fenced`)."""
     fences = [i for i, line in enumerate(lines) if is_fence(line)]
-    if fences and not so_far and _begins_in_code(lines, fences):
-        fences.insert(0, 0)
     ends = [at + 1 for at in fences[1::2]]
     return list(zip(fences[::2], ends if len(fences) % 2 == 0 else [*ends, len(lines)], strict=True))
-
-
-def _begins_in_code(lines: Sequence[str], fences: Sequence[int]) -> bool:
-    """Whether code and no line of prose stands before the first fence, and a line of prose between it and the next."""
-    if len(fences) % 2 == 0 or lines[fences[0]].strip().strip("`~"):
-        return False
-    before, after = lines[: fences[0]], lines[fences[0] + 1 : fences[1] if fences[1:] else len(lines)]
-    return any(map(_CODE.search, before)) and not any(map(_is_prose, before)) and any(map(_is_prose, after))
-
-
-def _is_prose(line: str) -> bool:
-    words = line.split()
-    return len(words) > _FEW and words[0][:1].isupper() and is_ended(line.rstrip())
 
 
 # --- items of lists -----------------------------------------------------------------------------------------------

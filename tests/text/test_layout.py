@@ -96,8 +96,6 @@ CASES = {
         "He works out his abs.", "It hurts.", "It was built in 1911.", "12 men worked there."],
     "He was born in May 1990. August was hot. She was 12. October came.": [
         "He was born in May 1990.", "August was hot.", "She was 12.", "October came."],
-    "pip install x\nprint(1)\n```\nThen start it with one call. It prints a number.": [
-        "pip install x", "print(1)", "```", "Then start it with one call.", "It prints a number."],
     "Here it is:\n```\nDear Mona, I am glad. It is done.": ["Here it is:", "```", "Dear Mona, I am glad. It is done."],
     "Bike       Day\nTandem     €28\nCity bike  €12": ["Bike       Day", "Tandem     €28", "City bike  €12"],
 }  # fmt: skip
