@@ -210,10 +210,10 @@ MOST_LINES = {
     "text": 1919,
     "training": 1549,
 }
-MOST_CODE = 29360  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 207  # compiled in the core
-MOST_CROSSED = trace.Crossed(modules=53, functions=345)  # by a detection of two sentences
-MOST_TEST_LINES = 4520  # under tests/embedded and tests/text
+MOST_CODE = 29351  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 206  # compiled in the core
+MOST_CROSSED = trace.Crossed(modules=53, functions=333)  # by a detection of two sentences
+MOST_TEST_LINES = 4518  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:
