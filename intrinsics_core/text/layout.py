@@ -6,8 +6,7 @@ in lines. A line that only ran out of room is joined with what follows. Inside a
 after an abbreviation, an initial or an item's number is none.
 
 Markers stay with what they mark (``- Height: 8 m`` and ``1. Open it.`` are one sentence each, ``[1]`` belongs to the
-sentence before it), so that nothing of the text lies outside its sentences. Blocks of code are those of `fences`, stops
-those of `prose`.
+sentence before it), so that nothing of the text lies outside its sentences.
 """
 
 from __future__ import annotations

@@ -22,19 +22,14 @@ def remembered(
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
         kept: Any = function if kept_as is None else lambda text: kept_as(function(text))
-        known: Any = lru_cache(maxsize=count)(kept)
-        short: Any = lru_cache(maxsize=_MORE * count)(kept)
+        known: list[Any] = [lru_cache(maxsize=many * count)(kept) for many in (1, _MORE)]
 
         @wraps(function)
         def recalled(text: str) -> T:
-            found: T = (short if len(text) <= _SHORT else known)(text) if len(text) <= longest else function(text)
+            found: T = known[len(text) <= _SHORT](text) if len(text) <= longest else function(text)
             return found
 
-        def cache_clear() -> None:
-            known.cache_clear()
-            short.cache_clear()
-
-        recalled.cache_clear = cache_clear  # type: ignore[attr-defined]
+        recalled.cache_clear = lambda: [each.cache_clear() for each in known]  # type: ignore[attr-defined]
         return recalled
 
     return decorated
