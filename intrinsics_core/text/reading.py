@@ -17,8 +17,7 @@ from intrinsics_core.text.prose import ended, is_ended
 from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.words import AUXILIARY, NO, SADLY, SURELY, YES
 
-_LONGEST = 300  # characters of a question, and of what introduces items: a line without spaces is one word
-_MOST = 25  # words of what introduces items
+_LONGEST, _MOST = 300, 25  # characters of a question and of what introduces items; words of that
 _DEEP = 3  # so many items above an item are read with it, the nearest ones
 _MARKS = "*_ \t:"
 _TAB = 4  # spaces that a tab stands for
