@@ -210,7 +210,7 @@ MOST_LINES = {
     "text": 1919,
     "training": 1549,
 }
-MOST_CODE = 29347  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29346  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 206  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=333)  # by a detection of two sentences
 MOST_TEST_LINES = 4518  # under tests/embedded and tests/text
