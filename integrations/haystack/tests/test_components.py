@@ -35,14 +35,14 @@ def test_run_and_run_async_look_alike(kind: Any) -> None:
 @pytest.mark.parametrize("kind", set(COMPONENTS.values()))
 def test_nothing_is_loaded_before_it_is_needed(kind: Any) -> None:
     component = kind()
-    assert not component._engine.is_made
+    assert not component._engine._holders
     component.warm_up()
-    runtime = component._engine.runtime
+    runtime = component._ready()
     component.warm_up()
     asyncio.run(component.warm_up_async())
-    assert component._engine.is_made and component._engine.runtime is runtime
+    assert list(component._engine._holders) == [component] and component._ready() is runtime
     component.close()
-    assert not component._engine.is_made
+    assert not component._engine._holders
     asyncio.run(component.close_async())
 
 

@@ -200,17 +200,18 @@ def test_16_one_runtime_for_all_also_after_loading(monkeypatch: pytest.MonkeyPat
         assert again.to_dict() == pipeline.to_dict()
         for loaded in (pipeline, again):
             ranker, router = loaded.get_component("ranker"), loaded.get_component("router")
-            assert ranker._engine.runtime is router._engine.runtime
+            shared = router._ready()
+            assert ranker._ready() is shared
             ranker.close()
-            assert router._engine.is_made  # what others still use is not closed under them
-        assert again.get_component("router")._engine.runtime is not pipeline.get_component("router")._engine.runtime
+            assert router._ready() is shared  # what others still use is not closed under them
+        assert again.get_component("router")._ready() is not pipeline.get_component("router")._ready()
 
 
 def test_16_a_saved_config_that_was_used_is_read_anew() -> None:
     ranker = RagIntrinsicsRanker({"kind": "embedded", "threads": 1})
     ranker.warm_up()
     later = RagIntrinsicsRanker({"kind": "embedded", "threads": 1})
-    assert later._engine.runtime is not ranker._engine.runtime
+    assert later._ready() is not ranker._ready()
 
 
 def test_16_verdicts_are_flat_for_templates_and_stores() -> None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import math
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from copy import deepcopy
 from typing import Any, ClassVar, Self, TypeVar
 
 from haystack import Document, default_from_dict, default_to_dict
-from haystack.core.serialization import generate_qualified_class_name
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.engine import Engine
+from haystack_integrations.common.rag_intrinsics.engine import Engine, engine_of, with_engine
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, as_replies, read
 
 from intrinsics_core import (
@@ -34,21 +33,52 @@ from intrinsics_core.protocol.names import named
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 
 T = TypeVar("T")
+History = list[ChatMessage] | None
+Replies = list[str] | list[ChatMessage]
 Row = tuple[ChatMessage, PipelineInput]
 
 
-class Saved:
-    """Saving and loading of what has a runtime.
+class Lifecycle:
+    """What every component does with its runtime: warm it up, close it, save and load it.
 
     A subclass keeps each of its constructor's arguments in an attribute of the same name.
     """
 
     _engine: Engine
+    _warm = False
 
     @property
     def runtime(self) -> Any:
         """The runtime as it was given, a key in it as a `Secret`."""
         return self._engine.spec
+
+    def warm_up(self) -> None:
+        """Load the model, or connect, now instead of at the first run. Doing it twice does nothing."""
+        if not self._warm:
+            self._engine.held_by(self).warm_up()
+            self._warm = True
+
+    async def warm_up_async(self) -> None:
+        """Like `warm_up`, on the serving event loop."""
+        if not self._warm:
+            runtime = await asyncio.to_thread(self._engine.held_by, self)
+            await runtime.awarm_up()
+            self._warm = True
+
+    def close(self) -> None:
+        """Give back what the runtime holds. A runtime object of your own is left open."""
+        self._warm = False
+        if (made := self._engine.released_by(self)) is not None:
+            made.close()
+
+    async def close_async(self) -> None:
+        """Like `close`, on the serving event loop."""
+        self._warm = False
+        if (made := self._engine.released_by(self)) is not None:
+            await made.aclose()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_warm": False}
 
     def to_dict(self) -> dict[str, Any]:
         """
@@ -69,46 +99,7 @@ class Saved:
         :param data: Dictionary to deserialize from.
         :returns: The deserialized object.
         """
-        return default_from_dict(cls, with_shared_runtime(data))
-
-
-class Lifecycle(Saved):
-    """Warming up and closing, too."""
-
-    def warm_up(self) -> None:
-        """Load the model, or connect, now instead of at the first run. Doing it twice does nothing."""
-        self._engine.warm_up()
-
-    async def warm_up_async(self) -> None:
-        """Like `warm_up`, on the serving event loop."""
-        await self._engine.warm_up_async()
-
-    def close(self) -> None:
-        """Give back what the runtime holds. A runtime object of your own is left open."""
-        self._engine.close()
-
-    async def close_async(self) -> None:
-        """Like `close`, on the serving event loop."""
-        await self._engine.close_async()
-
-
-def with_shared_runtime(data: dict[str, Any]) -> dict[str, Any]:
-    """Saved data with its runtime made: components that were saved with one runtime are loaded with one."""
-    given = dict(data.get("init_parameters") or {})
-    saved = given.get("runtime")
-    if not isinstance(saved, dict):
-        return data
-    # A copy: generators put what they load into the data that they are given.
-    one = {"type": generate_qualified_class_name(_Runtime), "init_parameters": {"runtime": deepcopy(saved)}}
-    given["runtime"] = Engine(default_from_dict(_Runtime, one).runtime, saved)
-    return {**data, "init_parameters": given}
-
-
-class _Runtime:
-    """Has Haystack load what a component would hand it: a config as it is, an object as the object."""
-
-    def __init__(self, runtime: Any) -> None:
-        self.runtime = runtime
+        return default_from_dict(cls, with_engine(data))
 
 
 class Intrinsic(Lifecycle):
@@ -119,6 +110,26 @@ class Intrinsic(Lifecycle):
     on_error: str | None
     meta_fields_to_embed: Sequence[str] = ()
 
+    def __init__(
+        self,
+        runtime: Any = None,
+        *,
+        meta_fields_to_embed: Sequence[str] | None = None,
+        profile: Profile | str | None = None,
+        on_error: str = "raise",
+        date: str | None = None,
+    ) -> None:
+        """
+        Create a component. Nothing is loaded before `warm_up` or the first run.
+
+        :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
+        :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
+        :param profile: A profile or its name; the runtime's own where left out.
+        :param on_error: `"raise"`, or `"fallback"`: the question as it was, and `result` says that it is degraded.
+        :param date: Date text for prompts that carry one; the day of the call where left out.
+        """
+        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+
     def _keep(
         self,
         runtime: Any,
@@ -128,38 +139,34 @@ class Intrinsic(Lifecycle):
         meta_fields_to_embed: Sequence[str] | None = None,
     ) -> None:
         # Not `__init__`: `@component` makes the class anew, and `super()` in a constructor would not find its way.
-        self._engine = Engine(runtime)
+        self._engine = engine_of(runtime)
         profiles.check(profile)
         self.profile, self.date = profile, date
         self.on_error = TABLE[self.intrinsic].chosen(on_error)
         self.meta_fields_to_embed = listed("meta_fields_to_embed", meta_fields_to_embed or ())
 
-    def _settings(self) -> dict[str, Any]:
-        """The arguments of the intrinsic's function beside messages, documents and ``on_error``."""
-        return {name: getattr(self, name) for name in ("date", *self._options)}
-
     def _call(self, given: PipelineInput, **settings: Any) -> Call[Any]:
-        how = {"on_error": self.on_error, **self._settings(), **settings}
-        return INTRINSICS[self.intrinsic](given.messages, given.passages, **how)
+        own = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
+        return INTRINSICS[self.intrinsic](given.messages, given.passages, **own, **settings)
 
     def _read(
         self, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None
     ) -> PipelineInput:
         return read(self.intrinsic, query, documents, history, shown=self.meta_fields_to_embed)
 
-    def _patient(self) -> AbstractContextManager[None]:
-        # Where a failure is put up with, one of warming up is too: the call meets it again, and says so in its result.
-        return nullcontext() if self.on_error == "raise" else suppress(IntrinsicsError)
-
     def _ready(self) -> Runtime:
         with self._patient():
             self.warm_up()
-        return self._engine.runtime
+        return self._engine.held_by(self)
 
     async def _aready(self) -> Runtime:
         with self._patient():
             await self.warm_up_async()
-        return self._engine.runtime
+        return self._engine.held_by(self)
+
+    def _patient(self) -> AbstractContextManager[None]:
+        # Where a failure is put up with, one of warming up is too: the call meets it again, and says so in its result.
+        return nullcontext() if self.on_error == "raise" else suppress(IntrinsicsError)
 
     def _result(self, call: Call[T]) -> T:
         return run(call, self._ready(), profile=self.profile)

@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from haystack import default_from_dict, default_to_dict
@@ -43,23 +43,19 @@ def _text_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 class Dialect:
     """How a family of chat generators is asked, in its `generation_kwargs`; ``gives`` is what it is known to have."""
 
-    schema: Callable[[str, dict[str, Any]], dict[str, Any]]
-    logprobs: Mapping[str, Any]
-    gives: frozenset[str]
+    gives: frozenset[str] = frozenset()
+    schema: Callable[[str, dict[str, Any]], dict[str, Any]] = _response_format
+    logprobs: Mapping[str, Any] = field(default_factory=lambda: {"logprobs": True, "top_logprobs": TOP_LOGPROBS})
 
 
-_CHAT = Dialect(_response_format, {"logprobs": True, "top_logprobs": TOP_LOGPROBS}, gives=frozenset({SCHEMA, LOGPROBS}))
+_RESPONSES = {"top_logprobs": TOP_LOGPROBS, "include": ["message.output_text.logprobs"]}
 # By the name of the class, or of one that it is derived from.
 _DIALECTS = {
-    "OpenAIChatGenerator": _CHAT,
-    "OpenAIResponsesChatGenerator": Dialect(
-        _text_format,
-        {"top_logprobs": TOP_LOGPROBS, "include": ["message.output_text.logprobs"]},
-        gives=frozenset({SCHEMA, LOGPROBS}),
-    ),
-    "HuggingFaceAPIChatGenerator": replace(_CHAT, gives=frozenset({SCHEMA})),
+    "OpenAIChatGenerator": Dialect(frozenset({SCHEMA, LOGPROBS})),
+    "OpenAIResponsesChatGenerator": Dialect(frozenset({SCHEMA, LOGPROBS}), _text_format, _RESPONSES),
+    "HuggingFaceAPIChatGenerator": Dialect(frozenset({SCHEMA})),
 }
-_UNKNOWN = replace(_CHAT, gives=frozenset())  # most others speak it too, but only where they are told to
+_UNKNOWN = Dialect()  # most others speak it too, but only where they are told to
 
 # What a writer's calls have, and a judge's have not: tools, a stream, a form of the answer.
 _WRITERS = ("streaming_callback", "tools", "tools_strict")
@@ -130,27 +126,14 @@ class ChatGeneratorRuntime(ChatRuntime):
         self.structured_output, self.logprobs = structured_output, logprobs
 
     def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize to a dictionary.
-
-        :returns: Dictionary with serialized data; the profile is always ``prompted`` after loading.
-        """
-        return default_to_dict(
-            self,
-            chat_generator=component_to_dict(self.chat_generator, "chat_generator"),
-            concurrency=self.concurrency,
-            structured_output=self.structured_output,
-            logprobs=self.logprobs,
-        )
+        """Serialize to a dictionary. The profile is always ``prompted`` after loading."""
+        generator = component_to_dict(self.chat_generator, "chat_generator")
+        return default_to_dict(self, chat_generator=generator, concurrency=self.concurrency,
+                               structured_output=self.structured_output, logprobs=self.logprobs)  # fmt: skip
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> ChatGeneratorRuntime:
-        """
-        Deserialize from a dictionary.
-
-        :param data: Dictionary to deserialize from.
-        :returns: The runtime.
-        """
+        """Deserialize from a dictionary."""
         return default_from_dict(cls, data)
 
     def warm_up(self) -> None:
@@ -166,21 +149,17 @@ class ChatGeneratorRuntime(ChatRuntime):
         await _acalled(self.chat_generator, "close")
 
     def ask(self, request: Generate, features: frozenset[str]) -> Any:
-        inputs = _inputs(request, self._dialect, features, self._own())
-        if changes := _not_of_judges(self.chat_generator):
+        if _not_of_judges(self.chat_generator):
             self.warm_up()  # makes the client, which is shared
-        judge = _changed(self.chat_generator, changes)
-        with _span(self.chat_generator, inputs) as span:
+        with self._asking(request, features) as (judge, inputs, span):
             got = judge.run(**inputs)
             span.set_content_tag("haystack.component.output", got)
         return got
 
     async def aask(self, request: Generate, features: frozenset[str]) -> Any:
-        inputs = _inputs(request, self._dialect, features, self._own())
-        if changes := _not_of_judges(self.chat_generator):
+        if _not_of_judges(self.chat_generator):
             await self.awarm_up()
-        judge = _changed(self.chat_generator, changes)
-        with _span(self.chat_generator, inputs) as span:
+        with self._asking(request, features) as (judge, inputs, span):
             if callable(getattr(judge, "run_async", None)):
                 got = await judge.run_async(**inputs)
             else:
@@ -188,13 +167,34 @@ class ChatGeneratorRuntime(ChatRuntime):
             span.set_content_tag("haystack.component.output", got)
         return got
 
-    def _own(self) -> Mapping[str, Any]:
-        """The settings of the generator, where a call may change them."""
-        own = getattr(self.chat_generator, "generation_kwargs", None) if self._takes_settings else None
-        return own if isinstance(own, Mapping) else {}
+    @contextmanager
+    def _asking(self, request: Generate, features: frozenset[str]) -> Iterator[tuple[Any, dict[str, Any], Span]]:
+        """Who is asked, with what, inside the span that Haystack's own components open around a chat generator."""
+        generator = self.chat_generator
+        own = getattr(generator, "generation_kwargs", None) if self._takes_settings else None
+        inputs = _inputs(request, self._dialect, features, own if isinstance(own, Mapping) else {})
+        tags = {"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__}
+        with tracer.trace("haystack.chat_generator.run", tags=tags, parent_span=tracer.current_span()) as span:
+            span.set_content_tag("haystack.component.input", inputs)
+            yield _changed(generator, _not_of_judges(generator)), inputs, span
 
     def read(self, reply: Any, seconds: float) -> Outcome:
-        return _generated(reply, seconds)
+        replies = reply.get("replies") if isinstance(reply, Mapping) else None
+        said = replies[0] if replies else None
+        if not isinstance(said, ChatMessage):
+            return RuntimeUnavailable("the chat generator gave no reply", expected="{'replies': [ChatMessage, ...]}",
+                                      got=repr(reply))  # fmt: skip
+        text, usage = "".join(said.texts), said.meta.get("usage") or {}
+        details = _of(usage, "prompt_tokens_details", "input_tokens_details")
+        used = Usage(
+            requests=1,
+            prompt_tokens=_count(_of(usage, "prompt_tokens", "input_tokens")),
+            completion_tokens=_count(_of(usage, "completion_tokens", "output_tokens")),
+            cached_tokens=_count(_of(details, "cached_tokens")),
+            seconds=seconds,
+        )
+        logprobs = token_logprobs(said.meta.get("logprobs"), text)
+        return Generated(text, logprobs=logprobs, finish_reason=ended(said.meta), usage=used)
 
 
 def _not_of_judges(generator: Any) -> dict[str, Any]:
@@ -227,42 +227,13 @@ def _inputs(request: Generate, dialect: Dialect, features: frozenset[str], own: 
     return {"messages": messages, **({"generation_kwargs": settings} if settings else {})}
 
 
-def _generated(got: Any, seconds: float) -> Outcome:
-    replies = got.get("replies") if isinstance(got, Mapping) else None
-    reply = replies[0] if replies else None
-    if not isinstance(reply, ChatMessage):
-        return RuntimeUnavailable("the chat generator gave no reply", expected="{'replies': [ChatMessage, ...]}",
-                                  got=repr(got))  # fmt: skip
-    text, usage = "".join(reply.texts), reply.meta.get("usage") or {}
-    return Generated(
-        text,
-        logprobs=token_logprobs(reply.meta.get("logprobs"), text),
-        finish_reason=ended(reply.meta),
-        usage=Usage(
-            requests=1,
-            prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),
-            completion_tokens=_count(usage, "completion_tokens", "output_tokens"),
-            cached_tokens=_count(
-                usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}, "cached_tokens"
-            ),
-            seconds=seconds,
-        ),
-    )
+def _of(told: Any, *names: str) -> Any:
+    """What a provider tells, under whichever name."""
+    return next((told[name] for name in names if told.get(name)), None) if isinstance(told, Mapping) else None
 
 
-def _count(usage: Any, *names: str) -> int:
-    found = (usage.get(name) for name in names) if isinstance(usage, Mapping) else iter(())
-    return next((int(value) for value in found if isinstance(value, int | float)), 0)
-
-
-@contextmanager
-def _span(generator: Any, inputs: dict[str, Any]) -> Iterator[Span]:
-    """The span that Haystack's own components open around a chat generator inside them."""
-    tags = {"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__}
-    parent = tracer.current_span()
-    with tracer.trace("haystack.chat_generator.run", tags=tags, parent_span=parent) as span:
-        span.set_content_tag("haystack.component.input", inputs)
-        yield span
+def _count(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) else 0
 
 
 def _called(generator: Any, name: str) -> None:

@@ -6,88 +6,62 @@ meet before any of them was used are one runtime, and so is one chat generator, 
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import Callable, Hashable, Mapping
+from copy import deepcopy
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import WeakSet, WeakValueDictionary
 
+from haystack import default_from_dict
 from haystack.core.errors import SerializationError
-from haystack.core.serialization import component_to_dict
+from haystack.core.serialization import component_to_dict, generate_qualified_class_name
 from haystack.utils import Secret
 from haystack_integrations.common.rag_intrinsics.chat_generator import ChatGeneratorRuntime
 
 from intrinsics_core import Runtime, as_runtime, runtimes
 from intrinsics_core.running import Lock
 
-# The environment variable that a saved config names in the place of a key that was given as itself.
 API_KEY = "RAG_INTRINSICS_API_KEY"
+"""The environment variable that a saved config names in the place of a key that was given as itself."""
 
 
 class Engine:
-    """A component's hold on a runtime: made at the first call or by :meth:`warm_up`, made again after :meth:`close`.
+    """A runtime, and the components that hold it: made when the first one asks for it, closed with the last one.
 
-    Args:
-        spec: a core runtime, a config such as ``{"kind": "server", "base_url": ...}`` or its kind alone
-            (``"embedded"``), a chat generator, None for the embedded encoder, or another Engine, whose runtime is then
-            shared.
-        saved: the spec as it was saved, where it was loaded from that.
-
-    What was made here (of a config or a chat generator) is closed when the last component that used it is closed; a
-    runtime of the caller's is left open.
-
-    Raises:
-        InvalidInput: the spec names what there is not; the message has the nearest name.
+    What was made here (of a config or a chat generator) is closed; a runtime of the caller's is left open.
     """
 
-    def __init__(self, spec: Any, saved: Any = None) -> None:
-        if not isinstance(spec, Engine):
-            _check(spec)
-        self._shared: _Shared = spec._shared if isinstance(spec, Engine) else _shared(_without_plain_key(spec), saved)
-        self.holds = False  # kept by what is shared, under its lock
-        self._warm = False
+    def __init__(self, spec: Any, key: Hashable) -> None:
+        self.spec, self._key = spec, key
+        self._runtime: Runtime | None = None
+        self._holders: WeakSet[Any] = WeakSet()
+        self._lock = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Engine, (self.spec,)  # in another process, a runtime of its own
+        return engine_of, (self.spec,)  # in another process, a runtime of its own
 
-    @property
-    def spec(self) -> Any:
-        return self._shared.spec
+    def held_by(self, component: Any) -> Runtime:
+        """The runtime, which is not closed before this component is."""
+        with self._lock:
+            self._holders.add(component)
+            if self._runtime is None:
+                if not isinstance(self._key, int):
+                    # What a config names (a file of calibrations, say) may be another by the time of the next one.
+                    _KNOWN.pop(self._key, None)
+                self._runtime = _made(self.spec)
+            return self._runtime
 
-    @property
-    def runtime(self) -> Runtime:
-        return self._shared.held_by(self)
-
-    @property
-    def is_made(self) -> bool:
-        """Whether this component has a runtime now."""
-        return self.holds
-
-    def warm_up(self) -> None:
-        """Load what the first call would load."""
-        if not self._warm:
-            self.runtime.warm_up()
-            self._warm = True
-
-    async def warm_up_async(self) -> None:
-        """Like :meth:`warm_up`, without blocking the event loop."""
-        if not self._warm:
-            runtime = await asyncio.to_thread(lambda: self.runtime)
-            await runtime.awarm_up()
-            self._warm = True
-
-    def close(self) -> None:
-        if (made := self._let_go()) is not None:
-            made.close()
-
-    async def close_async(self) -> None:
-        if (made := self._let_go()) is not None:
-            await made.aclose()
-
-    def _let_go(self) -> Runtime | None:
-        self._warm = False
-        return self._shared.released_by(self)
+    def released_by(self, component: Any) -> Runtime | None:
+        """What is to be closed, if this was the last holder and the runtime was made here."""
+        with self._lock:
+            if component not in self._holders:
+                return None
+            self._holders.discard(component)
+            if self._holders:
+                return None
+            made, self._runtime = self._runtime, None
+            return None if self.spec is None or isinstance(self.spec, Runtime) else made
 
     def to_dict(self) -> Any:
         """The spec as plain values, without a key.
@@ -99,7 +73,7 @@ class Engine:
         if spec is None or isinstance(spec, str):
             return spec
         if isinstance(spec, Mapping):
-            return _with_secrets(spec, _saved)
+            return _changed(spec, _saved)
         if isinstance(spec, Runtime) and not hasattr(spec, "to_dict"):
             raise SerializationError(
                 f"a {type(spec).__name__} object cannot be saved: give a config, runtime={{'kind': ...}}"
@@ -107,51 +81,51 @@ class Engine:
         return component_to_dict(spec, "runtime")
 
 
-class _Shared:
-    """A runtime and how many components hold it."""
-
-    def __init__(self, spec: Any, key: Hashable) -> None:
-        self.spec, self.key = spec, key
-        self._runtime: Runtime | None = None
-        self._holders = 0
-        self._lock = Lock()
-
-    def held_by(self, engine: Engine) -> Runtime:
-        """The runtime, which is not closed before this component is."""
-        with self._lock:
-            self._holders += not engine.holds
-            engine.holds = True
-            if self._runtime is None:
-                if not isinstance(self.key, int):
-                    # What a config names (a file of calibrations, say) may be another by the time of the next one.
-                    _KNOWN.pop(self.key, None)
-                self._runtime = _made(self.spec)
-            return self._runtime
-
-    def released_by(self, engine: Engine) -> Runtime | None:
-        """What is to be closed, if this was the last holder and the runtime was made here."""
-        with self._lock:
-            if not engine.holds:
-                return None
-            engine.holds = False
-            self._holders -= 1
-            if self._holders:
-                return None
-            made, self._runtime = self._runtime, None
-            return None if self.spec is None or isinstance(self.spec, Runtime) else made
-
-
-_KNOWN: WeakValueDictionary[Hashable, _Shared] = WeakValueDictionary()
+_KNOWN: WeakValueDictionary[Hashable, Engine] = WeakValueDictionary()
 _KNOWING = Lock()
 
 
-def _shared(spec: Any, saved: Any) -> _Shared:
+def engine_of(spec: Any, saved: Any = None) -> Engine:
+    """The engine for what was given as ``runtime=``; one for all that is alike.
+
+    Args:
+        spec: a core runtime, a config such as ``{"kind": "server", "base_url": ...}`` or its kind alone
+            (``"embedded"``), a chat generator, None for the embedded encoder, or an engine itself.
+        saved: the spec as it was saved, where it was loaded from that.
+
+    Raises:
+        InvalidInput: the spec names what there is not; the message has the nearest name.
+    """
+    if isinstance(spec, Engine):
+        return spec
+    spec = _changed(spec, _as_secret)
+    if not _generates(spec):
+        runtimes.check(_changed(spec, lambda _, value: "-" if isinstance(value, Secret) else value))
     key = _key(spec if saved is None else saved)
     with _KNOWING:
         found = _KNOWN.get(key)
         if found is None:
-            _KNOWN[key] = found = _Shared(spec, key)
+            _KNOWN[key] = found = Engine(spec, key)
         return found
+
+
+def with_engine(data: dict[str, Any]) -> dict[str, Any]:
+    """Saved data of a component with its runtime loaded: what was saved with one runtime is loaded with one."""
+    given = dict(data.get("init_parameters") or {})
+    saved = given.get("runtime")
+    if not isinstance(saved, dict):
+        return data
+    # A copy: generators put what they load into the data that they are given.
+    one = {"type": generate_qualified_class_name(_Loaded), "init_parameters": {"runtime": deepcopy(saved)}}
+    given["runtime"] = engine_of(default_from_dict(_Loaded, one).runtime, saved)
+    return {**data, "init_parameters": given}
+
+
+class _Loaded:
+    """Has Haystack load what a component would hand it: a config as it is, an object as the object."""
+
+    def __init__(self, runtime: Any) -> None:
+        self.runtime = runtime
 
 
 def _key(spec: Any) -> Hashable:
@@ -163,7 +137,7 @@ def _key(spec: Any) -> Hashable:
             return json.dumps(spec, sort_keys=True, default=_identity)
         except (TypeError, ValueError):  # no plain data after all
             pass
-    return id(spec)  # of something that the entry itself keeps alive
+    return id(spec)  # of something that the engine itself keeps alive
 
 
 def _identity(value: Any) -> Any:
@@ -174,50 +148,30 @@ def _identity(value: Any) -> Any:
 
 
 def _made(spec: Any) -> Runtime:
-    if isinstance(spec, Mapping):
-        return as_runtime(_with_secrets(spec, lambda key: key.resolve_value()))
-    return ChatGeneratorRuntime(spec) if _generates(spec) else as_runtime(spec)
+    if _generates(spec):
+        return ChatGeneratorRuntime(spec)
+    return as_runtime(_changed(spec, lambda _, value: value.resolve_value() if isinstance(value, Secret) else value))
 
 
 def _generates(spec: Any) -> bool:
     return not isinstance(spec, Runtime) and callable(getattr(spec, "run", None))
 
 
-def _check(spec: Any) -> None:
-    """Whether a runtime can be made of this, as far as names and types tell; keys are left for later."""
-    if not _generates(spec):
-        runtimes.check(_keyless(spec))
+def _changed(value: Any, change: Callable[[str, Any], Any], name: str = "") -> Any:
+    """A config with what it holds, and what configs in it hold, changed; the caller's own is left alone."""
+    if isinstance(value, Mapping) and name != "api_key":  # a saved Secret is a mapping
+        return {key: _changed(held, change, key) for key, held in value.items()}
+    return change(name, value)
 
 
-def _keyless(value: Any) -> Any:
-    if not isinstance(value, Mapping):
+def _as_secret(name: str, value: Any) -> Any:
+    """A key as a `Secret`, so that no repr, dump or trace shows it."""
+    if name != "api_key" or not value or not isinstance(value, str | Mapping):
         return value
-    return {name: _keyless(held) for name, held in value.items() if name != "api_key"}
+    return Secret.from_token(value) if isinstance(value, str) else Secret.from_dict(dict(value))
 
 
-def _with_secrets(value: Any, shown: Callable[[Secret], Any]) -> Any:
-    """A config with each `Secret` in it, those of configs in it too, in another form."""
-    if isinstance(value, Secret):
-        return shown(value)
-    return {name: _with_secrets(v, shown) for name, v in value.items()} if isinstance(value, Mapping) else value
-
-
-def _without_plain_key(spec: Any) -> Any:
-    """A config whose keys are each a `Secret`, those of configs in it too, so that no repr, dump or trace shows one.
-
-    The caller's own is left alone.
-    """
-    if not isinstance(spec, Mapping):
-        return spec
-    return {name: _as_secret(value) if name == "api_key" else _without_plain_key(value) for name, value in spec.items()}
-
-
-def _as_secret(key: Any) -> Any:
-    if isinstance(key, str) and key:
-        return Secret.from_token(key)
-    return Secret.from_dict(dict(key)) if isinstance(key, Mapping) else key  # a saved Secret is a mapping
-
-
-def _saved(key: Secret) -> dict[str, Any]:
-    named = key if key.type.value == "env_var" else Secret.from_env_var(API_KEY)
-    return named.to_dict()
+def _saved(_: str, value: Any) -> Any:
+    if not isinstance(value, Secret):
+        return value
+    return (value if value.type.value == "env_var" else Secret.from_env_var(API_KEY)).to_dict()

@@ -78,8 +78,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         """
         Create a hook. Nothing is loaded before `warm_up` or the first run.
 
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param mode: `"annotate"` leaves the answer as it is; `"block"` puts `text` in the place of one with a label in
             `labels`; `"retry"` tells the model once which sentences are not supported and lets it answer again, and
             annotates the second answer; `"retry_then_block"` blocks that one, too.
@@ -91,8 +90,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param unretrieved: What becomes of an answer where nothing was retrieved: `"annotate"` gives it the verdict NA,
             degraded for "nothing retrieved"; `"block"` blocks it, unless it claims nothing (that is one judgement
             more); `"pass"` leaves it.
-        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
-            the judge is shown them too, after the title.
+        :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"fallback"`: where the judgement failed the answer passes, and its verdict says that it is
             degraded and why; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block or to retry. A judge

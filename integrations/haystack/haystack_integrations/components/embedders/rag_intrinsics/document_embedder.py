@@ -6,7 +6,8 @@ from typing import Any
 
 from haystack import Document, component
 from haystack_integrations.common.rag_intrinsics.base import listed
-from haystack_integrations.components.embedders.rag_intrinsics.encoding import Embedder, aembed
+from haystack_integrations.common.rag_intrinsics.engine import engine_of
+from haystack_integrations.components.embedders.rag_intrinsics.encoding import Embedder
 from tqdm import tqdm  # type: ignore[import-untyped]
 
 from intrinsics_core import InvalidInput
@@ -66,7 +67,8 @@ class RagIntrinsicsDocumentEmbedder(Embedder):
         :param embedding_separator: Between them.
         :raises InvalidInput: If `batch_size` is no number from 1.
         """
-        self._keep(runtime, prefix, suffix)
+        self._engine = engine_of(runtime)
+        self.prefix, self.suffix = prefix, suffix
         if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
             raise InvalidInput("batch_size is out of range", expected="a number from 1", got=repr(batch_size))
         self.batch_size, self.progress_bar = batch_size, progress_bar
@@ -82,28 +84,21 @@ class RagIntrinsicsDocumentEmbedder(Embedder):
         :returns: `documents`: copies with their vectors, of length 1; `meta`: the name of the model.
         :raises InvalidInput: If one is no document, or the runtime has no vectors.
         """
-        batches, encoder = self._batches(documents), self._encoder()
-        vectors = [vector for texts in batches for vector in encoder.embed(texts, kind="passage")]
-        return self._outputs(documents, vectors, self._meta(encoder))
+        return _outputs(documents, *self._embedded(self._batches(documents), "passage"))
 
     @component.output_types(documents=list[Document], meta=dict[str, Any])
     async def run_async(self, documents: list[Document]) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
-        batches, encoder = self._batches(documents), await self._aencoder()
-        vectors = [vector for texts in batches for vector in await aembed(encoder, texts, "passage")]
-        return self._outputs(documents, vectors, self._meta(encoder))
+        return _outputs(documents, *await self._aembedded(self._batches(documents), "passage"))
 
-    def _outputs(self, documents: list[Document], vectors: list[list[float]], meta: dict[str, Any]) -> dict[str, Any]:
-        pairs = zip(documents, vectors, strict=True)
-        return {"documents": [replace(document, embedding=vector) for document, vector in pairs], "meta": meta}
-
-    def _batches(self, documents: list[Document]) -> Iterable[tuple[str, ...]]:
+    def _batches(self, documents: list[Document]) -> Iterable[list[str]]:
         for index, document in enumerate(documents):
             if not isinstance(document, Document):
                 raise InvalidInput(f"documents[{index}] is not a Document", got=type(document).__name__,
                                    expected="a list of them; a query goes to RagIntrinsicsTextEmbedder")  # fmt: skip
-        batches = list(_batched([self._text(document) for document in documents], self.batch_size))
-        shown: Iterable[tuple[str, ...]] = tqdm(batches, disable=not self.progress_bar, desc="Embedding")
+        texts, size = [self._text(document) for document in documents], self.batch_size
+        batches = [texts[begin : begin + size] for begin in range(0, len(texts), size)]
+        shown: Iterable[list[str]] = tqdm(batches, disable=not self.progress_bar, desc="Embedding")
         return shown
 
     def _text(self, document: Document) -> str:
@@ -112,6 +107,6 @@ class RagIntrinsicsDocumentEmbedder(Embedder):
         return f"{self.prefix}{self.embedding_separator.join(parts)}{self.suffix}"
 
 
-def _batched(texts: Sequence[str], size: int) -> Iterable[tuple[str, ...]]:
-    for begin in range(0, len(texts), size):
-        yield tuple(texts[begin : begin + size])
+def _outputs(documents: list[Document], vectors: list[list[float]], meta: dict[str, Any]) -> dict[str, Any]:
+    pairs = zip(documents, vectors, strict=True)
+    return {"documents": [replace(document, embedding=vector) for document, vector in pairs], "meta": meta}

@@ -3,47 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from haystack_integrations.common.rag_intrinsics.base import Lifecycle
-from haystack_integrations.common.rag_intrinsics.engine import Engine
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
+
+Batches = Iterable[Sequence[str]]
+Vectors = tuple[list[list[float]], dict[str, Any]]  # and the name of the model
+Kind = Literal["query", "passage"]
 
 
 class Embedder(Lifecycle):
     """A component over the embedded runtime's encoder."""
 
-    prefix: str
-    suffix: str
+    def _embedded(self, batches: Batches, kind: Kind) -> Vectors:
+        self.warm_up()
+        encoder = self._encoder()
+        return [vector for texts in batches for vector in encoder.embed(texts, kind=kind)], _meta(encoder)
 
-    def _keep(self, runtime: Any, prefix: str, suffix: str) -> None:
-        self._engine = Engine(runtime)
-        self.prefix, self.suffix = prefix, suffix
+    async def _aembedded(self, batches: Batches, kind: Kind) -> Vectors:
+        """Encoded in a thread: the event loop stays free."""
+        await self.warm_up_async()
+        encoder, vectors = self._encoder(), []
+        for texts in batches:
+            vectors += await asyncio.to_thread(encoder.embed, texts, kind=kind)
+        return vectors, _meta(encoder)
 
     def _encoder(self) -> EmbeddedRuntime:
-        self.warm_up()
-        return _embedding(self._engine.runtime)
-
-    async def _aencoder(self) -> EmbeddedRuntime:
-        await self.warm_up_async()
-        return _embedding(self._engine.runtime)
-
-    def _meta(self, runtime: EmbeddedRuntime) -> dict[str, Any]:
-        return {"model": runtime.encoder.name}
+        runtime = self._engine.held_by(self)
+        if not isinstance(runtime, EmbeddedRuntime):
+            raise InvalidInput("runtime has no vectors", got=type(runtime).__name__,
+                               expected="the embedded one, {'kind': 'embedded', 'path': FOLDER}")  # fmt: skip
+        return runtime
 
 
-async def aembed(
-    encoder: EmbeddedRuntime, texts: Sequence[str], kind: Literal["query", "passage"]
-) -> list[list[float]]:
-    """The vectors, encoded in a thread: the event loop stays free."""
-    return await asyncio.to_thread(encoder.embed, texts, kind=kind)
-
-
-def _embedding(runtime: Any) -> EmbeddedRuntime:
-    if not isinstance(runtime, EmbeddedRuntime):
-        raise InvalidInput("runtime has no vectors", expected="the embedded one, {'kind': 'embedded', 'path': FOLDER}",
-                           got=type(runtime).__name__)  # fmt: skip
-    return runtime
+def _meta(runtime: EmbeddedRuntime) -> dict[str, Any]:
+    return {"model": runtime.encoder.name}

@@ -3,7 +3,8 @@
 from typing import Any
 
 from haystack import component
-from haystack_integrations.components.embedders.rag_intrinsics.encoding import Embedder, aembed
+from haystack_integrations.common.rag_intrinsics.engine import engine_of
+from haystack_integrations.components.embedders.rag_intrinsics.encoding import Embedder
 
 from intrinsics_core import InvalidInput
 
@@ -35,7 +36,8 @@ class RagIntrinsicsTextEmbedder(Embedder):
         :param prefix: Put before the text. Models that were trained with prompts have theirs already.
         :param suffix: Put after it.
         """
-        self._keep(runtime, prefix, suffix)
+        self._engine = engine_of(runtime)
+        self.prefix, self.suffix = prefix, suffix
 
     @component.output_types(embedding=list[float], meta=dict[str, Any])
     def run(self, text: str) -> dict[str, Any]:
@@ -46,14 +48,14 @@ class RagIntrinsicsTextEmbedder(Embedder):
         :returns: `embedding`: its vector, of length 1; `meta`: the name of the model.
         :raises InvalidInput: If `text` is no text, or the runtime has no vectors.
         """
-        query, encoder = self._query(text), self._encoder()
-        return {"embedding": encoder.embed([query], kind="query")[0], "meta": self._meta(encoder)}
+        [vector], meta = self._embedded([[self._query(text)]], "query")
+        return {"embedding": vector, "meta": meta}
 
     @component.output_types(embedding=list[float], meta=dict[str, Any])
     async def run_async(self, text: str) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
-        query, encoder = self._query(text), await self._aencoder()
-        return {"embedding": (await aembed(encoder, [query], "query"))[0], "meta": self._meta(encoder)}
+        [vector], meta = await self._aembedded([[self._query(text)]], "query")
+        return {"embedding": vector, "meta": meta}
 
     def _query(self, text: str) -> str:
         if not isinstance(text, str):

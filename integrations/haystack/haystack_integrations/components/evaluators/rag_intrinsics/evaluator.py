@@ -65,8 +65,7 @@ class RagIntrinsicsEvaluator(Intrinsic):
             ratings: the embedded runtime rates faithfulness alone, a language model instruction following, coherence
             and completeness, too; each is then in the output `metrics`). Of the retriever: `"answerability"` (the
             probability that the contexts answer the question) or `"context-relevance"` (the share of them that helps).
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param options: Further arguments of the metric by name: `{"metrics": ["faithfulness"]}` of `"evaluate"`.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"fallback"`: a row whose judgement failed is reported as an error and the others stand; or

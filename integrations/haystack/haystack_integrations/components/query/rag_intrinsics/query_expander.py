@@ -1,13 +1,10 @@
 """Query expander."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
-from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from haystack_integrations.common.rag_intrinsics.base import History, Intrinsic
 
-from intrinsics_core import Profile
 from intrinsics_core.protocol.results import QueryExpansion
 
 
@@ -32,32 +29,8 @@ class RagIntrinsicsQueryExpander(Intrinsic):
 
     intrinsic: ClassVar[str] = "query-expansion"
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        meta_fields_to_embed: Sequence[str] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str = "raise",
-        date: str | None = None,
-    ) -> None:
-        """
-        Create an expander. Nothing is loaded before `warm_up` or the first run.
-
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
-        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
-            the judge is shown them too, after the title.
-        :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"raise"`, or `"fallback"`: the question alone, and `result` says that it is degraded.
-        :param date: Date text for prompts that carry one; the day of the call where left out.
-        """
-        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
-
     @component.output_types(queries=list[str], result=dict[str, Any])
-    def run(
-        self, query: str, history: list[ChatMessage] | None = None, documents: list[Document] | None = None
-    ) -> dict[str, Any]:
+    def run(self, query: str, history: History = None, documents: list[Document] | None = None) -> dict[str, Any]:
         """
         Expand a question.
 
@@ -71,7 +44,7 @@ class RagIntrinsicsQueryExpander(Intrinsic):
 
     @component.output_types(queries=list[str], result=dict[str, Any])
     async def run_async(
-        self, query: str, history: list[ChatMessage] | None = None, documents: list[Document] | None = None
+        self, query: str, history: History = None, documents: list[Document] | None = None
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         return self._outputs(await self._aresult(self._call(self._read(query, documents, history))))

@@ -3,10 +3,8 @@
 from typing import Any, ClassVar
 
 from haystack import component
-from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from haystack_integrations.common.rag_intrinsics.base import History, Intrinsic
 
-from intrinsics_core import Profile
 from intrinsics_core.protocol.query_form import embedding_query
 from intrinsics_core.protocol.results import QueryRewrite
 
@@ -39,27 +37,8 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
 
     intrinsic: ClassVar[str] = "query-rewrite"
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        profile: Profile | str | None = None,
-        on_error: str = "raise",
-        date: str | None = None,
-    ) -> None:
-        """
-        Create a rewriter. Nothing is loaded before `warm_up` or the first run.
-
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
-        :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"raise"`, or `"fallback"`: the question as it was, and `result` says that it is degraded.
-        :param date: Date text for prompts that carry one; the day of the call where left out.
-        """
-        self._keep(runtime, profile, on_error, date)
-
     @component.output_types(standalone_query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
-    def run(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
+    def run(self, query: str, history: History = None) -> dict[str, Any]:
         """
         Rewrite a question.
 
@@ -74,7 +53,7 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
         return self._outputs(self._result(self._call(self._read(query, None, history))))
 
     @component.output_types(standalone_query=str, retrieval_query=str, embedding_query=str, result=dict[str, Any])
-    async def run_async(self, query: str, history: list[ChatMessage] | None = None) -> dict[str, Any]:
+    async def run_async(self, query: str, history: History = None) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         return self._outputs(await self._aresult(self._call(self._read(query, None, history))))
 

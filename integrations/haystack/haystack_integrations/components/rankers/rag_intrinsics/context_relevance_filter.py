@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, get_args
 
 from haystack import Document, component
-from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import Intrinsic, checked_threshold, listed
+from haystack_integrations.common.rag_intrinsics.base import History, Intrinsic, checked_threshold, listed
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import Profile
@@ -54,13 +53,11 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         """
         Create a filter. Nothing is loaded before `warm_up` or the first run.
 
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param labels: Which labels to keep, one or several.
         :param score_threshold: Keep only documents that score at least this; None for all. A document without a score
             (its judgement failed, and `on_error` is `"fallback"`) is kept.
-        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
-            the judge is shown them too, after the title.
+        :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"fallback"`: a document whose judgement failed is kept, with the score it
             came with, and its `meta` says why as `context_relevance_degraded`.
@@ -73,11 +70,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     def run(
-        self,
-        query: str,
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-        score_threshold: float | None = None,
+        self, query: str, documents: list[Document], history: History = None, score_threshold: float | None = None
     ) -> dict[str, Any]:
         """
         Keep the documents that help.
@@ -94,11 +87,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
     async def run_async(
-        self,
-        query: str,
-        documents: list[Document],
-        history: list[ChatMessage] | None = None,
-        score_threshold: float | None = None,
+        self, query: str, documents: list[Document], history: History = None, score_threshold: float | None = None
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         least, given = checked_threshold(score_threshold, self.intrinsic), self._read(query, documents, history)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
-from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import Intrinsic, checked_threshold
+from haystack_integrations.common.rag_intrinsics.base import History, Intrinsic, checked_threshold
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import InvalidInput, Profile
@@ -61,8 +60,7 @@ class RagIntrinsicsRanker(Intrinsic):
         """
         Create a ranker. Nothing is loaded before `warm_up` or the first run.
 
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param top_k: Return at most this many; None for all.
         :param score_threshold: Return only documents that score at least this; None for all. It is for scores that are
             probabilities: those of the embedded encoder, and of the pointwise mode. Where a model compared documents,
@@ -73,8 +71,7 @@ class RagIntrinsicsRanker(Intrinsic):
         :param prior: Which of two of the retriever's scores is the better one: `"higher"`, `"lower"` (distances), or
             `"auto"`, as the list's order tells; a list that neither rises nor falls then leaves its scores out. None:
             they do not count.
-        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
-            the judge is shown them too, after the title.
+        :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"fallback"`: the original order with the scores that were there; `result`, and
             `meta` as `reranking_degraded`, say why.
@@ -91,7 +88,7 @@ class RagIntrinsicsRanker(Intrinsic):
         self,
         query: str,
         documents: list[Document],
-        history: list[ChatMessage] | None = None,
+        history: History = None,
         top_k: int | None = None,
         score_threshold: float | None = None,
     ) -> dict[str, Any]:
@@ -116,7 +113,7 @@ class RagIntrinsicsRanker(Intrinsic):
         self,
         query: str,
         documents: list[Document],
-        history: list[ChatMessage] | None = None,
+        history: History = None,
         top_k: int | None = None,
         score_threshold: float | None = None,
     ) -> dict[str, Any]:

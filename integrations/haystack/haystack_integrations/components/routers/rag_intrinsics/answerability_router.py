@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from haystack import Document, component
-from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import Intrinsic
+from haystack_integrations.common.rag_intrinsics.base import History, Intrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import Profile
@@ -49,13 +48,11 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         """
         Create a router. Nothing is loaded before `warm_up` or the first run.
 
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param block_unsure: What is done with a question that is *unanswerable* where the judge is `unsure` of that,
             its probability being close to the threshold. True sends it to `unanswerable`; False lets it pass, to
             `answerable`. The label in `result` stays.
-        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
-            the judge is shown them too, after the title.
+        :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"open"` or `"closed"`: let the question pass, or stop it, where the judgement
             failed; `result` then says that it is degraded.
@@ -66,7 +63,7 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
     def run(
-        self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
+        self, query: str, documents: list[Document], history: History = None
     ) -> dict[str, Any]:  # fmt: skip
         """
         Route a question.
@@ -81,9 +78,7 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
         return self._outputs(query, given, self._result(self._call(given)))
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
-    async def run_async(
-        self, query: str, documents: list[Document], history: list[ChatMessage] | None = None
-    ) -> dict[str, Any]:
+    async def run_async(self, query: str, documents: list[Document], history: History = None) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         given = self._read(query, documents, history)
         return self._outputs(query, given, await self._aresult(self._call(given)))

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage, StreamingCallbackT
-from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from haystack_integrations.common.rag_intrinsics.base import History, Replies, ReplyIntrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, text_of, with_text
 from haystack_integrations.components.validators.rag_intrinsics.markers import marked
 from haystack_integrations.components.validators.rag_intrinsics.streams import afinish, audited, finish
@@ -79,8 +79,7 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         """
         Create a check. Nothing is loaded before `warm_up` or the first run.
 
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param checks: One or several: `"audit"` (in one request whether the documents answer the question, a verdict
             with citations for each sentence, a certainty, whether the question is addressed, and what of these does not
             go together), `"hallucination-detection"`, `"citations"` (a sentence that is judged unfaithful beside them
@@ -97,8 +96,7 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         :param stream: Whether `"chunks"` pass at once, or `"hold"` keeps each sentence back until it is judged: a
             callback that raises at an unfaithful sentence has then not shown it.
         :param options: Further arguments of a check, by its name: `{"evaluate": {"metrics": ["coherence"]}}`.
-        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
-            the judge is shown them too, after the title.
+        :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"fallback"`: where a judgement failed the answer passes, and its verdict says that it is
             degraded and why; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block. A judge that left
@@ -120,8 +118,8 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         self,
         query: str,
         documents: list[Document],
-        replies: list[str] | list[ChatMessage] | None = None,
-        history: list[ChatMessage] | None = None,
+        replies: Replies | None = None,
+        history: History = None,
         streaming_callback: StreamingCallbackT | None = None,
     ) -> dict[str, Any]:
         """
@@ -150,8 +148,8 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         self,
         query: str,
         documents: list[Document],
-        replies: list[str] | list[ChatMessage] | None = None,
-        history: list[ChatMessage] | None = None,
+        replies: Replies | None = None,
+        history: History = None,
         streaming_callback: StreamingCallbackT | None = None,
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
@@ -169,8 +167,8 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         given = self._read(query, documents, history)
 
         def checker() -> StreamChecker:
-            return StreamChecker(given.messages, given.passages, runtime=self._engine.runtime, profile=self.profile,
-                                 on_error=self.on_error, date=self.date)  # type: ignore[arg-type]  # fmt: skip
+            how: Any = {"profile": self.profile, "on_error": self.on_error, "date": self.date}
+            return StreamChecker(given.messages, given.passages, runtime=self._engine.held_by(self), **how)
 
         return {"streaming_callback": audited(given, checker, tell, hold=self.stream == "hold")}
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import ReplyIntrinsic
+from haystack_integrations.common.rag_intrinsics.base import History, Replies, ReplyIntrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, with_text
 
 from intrinsics_core import IntrinsicsError, Profile
@@ -57,11 +57,9 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         """
         Create a reviser. Nothing is loaded before `warm_up` or the first run.
 
-        :param runtime: Where the work is done: a config such as `{"kind": "server", "base_url": ..., "api_key":
-            Secret}`, a chat generator, or a runtime of the core; None for the embedded encoder (offline, CPU).
+        :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param mend: Whether a language model may mend sentences; otherwise the unfaithful ones are dropped.
-        :param meta_fields_to_embed: Fields of the documents' `meta` that the answering model is shown beside the text:
-            the judge is shown them too, after the title.
+        :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"fallback"`: where the judgement failed the reply passes with its text as it was, and its
             result says that it is degraded and why; or `"raise"`.
@@ -71,13 +69,7 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         self.mend = mend
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
-    def run(
-        self,
-        query: str,
-        documents: list[Document],
-        replies: list[str] | list[ChatMessage],
-        history: list[ChatMessage] | None = None,
-    ) -> dict[str, Any]:
+    def run(self, query: str, documents: list[Document], replies: Replies, history: History = None) -> dict[str, Any]:
         """
         Revise replies.
 
@@ -93,11 +85,7 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])
     async def run_async(
-        self,
-        query: str,
-        documents: list[Document],
-        replies: list[str] | list[ChatMessage],
-        history: list[ChatMessage] | None = None,
+        self, query: str, documents: list[Document], replies: Replies, history: History = None
     ) -> dict[str, Any]:
         """Like `run`, without blocking the event loop."""
         rows = self._rows(query, replies, documents, history)
