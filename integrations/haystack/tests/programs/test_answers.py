@@ -135,6 +135,9 @@ def test_14_an_answer_that_is_not_supported_is_blocked(checks: Any, asynchronous
     for said, shown in ((INVENTED, "No."), (FAITHFUL, "Ada Brink built the mill in 1911 [1].")):
         [answer] = ask(chat(said, mode="block", text="No.", checks=checks), asynchronous)
         assert answer.data == shown and len(answer.documents) == (said == FAITHFUL)
+        blocked = ChatMessage.from_assistant(answer.data, meta=answer.meta)
+        [again] = RagIntrinsicsAnswerCheck().run(query=QUESTION, documents=documents(), replies=[blocked])["results"]
+        assert bool(again) == (said == FAITHFUL)  # what stands in place of an answer is not judged
     with pytest.raises(InvalidInput, match="verdict on each sentence"):
         RagIntrinsicsAnswerCheck(mode="block", checks="uncertainty")
 

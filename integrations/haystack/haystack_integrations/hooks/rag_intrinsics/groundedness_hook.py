@@ -14,7 +14,7 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineI
 from intrinsics_core import Profile
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
 from intrinsics_core.chains.evidence import evidence
-from intrinsics_core.chains.notes import KEY, signed, verdicts_in
+from intrinsics_core.chains.notes import CANNED, KEY, signed, verdicts_in, with_verdicts
 from intrinsics_core.chains.transcript import MadeCall, calls_in, last_question
 from intrinsics_core.protocol.results import Faithfulness
 from intrinsics_core.running.flows import BLOCKED
@@ -159,7 +159,9 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         again = any(map(_retried, messages))
         verdicts = {name: given.placed(dump) for name, dump in judged.dumped.items()}
         meta = signed(messages[-1].meta, verdicts, given.turns[-1].text, given.passages)
-        messages[-1] = with_text(messages[-1], self.text if decision.act == "replace" else None, meta)
+        blocked = decision.act == "replace"
+        meta = with_verdicts(meta, {CANNED: True}) if blocked else meta
+        messages[-1] = with_text(messages[-1], self.text if blocked else None, meta)
         if decision.act == "retry":
             lines = "\n".join(f"- {sentence}" for sentence in decision.unsupported)
             messages.append(ChatMessage.from_user(RETRY.format(sentences=lines), meta={KEY: {"retry": True}}))

@@ -12,7 +12,16 @@ from haystack_integrations.components.validators.rag_intrinsics.streams import a
 
 from intrinsics_core import Profile, StreamChecker
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer, detection
-from intrinsics_core.chains.notes import known_detection, signed, underscored, without_wrong_citations
+from intrinsics_core.chains.notes import (
+    CANNED,
+    known_detection,
+    signed,
+    underscored,
+    verdicts_in,
+    with_verdicts,
+    without_wrong_citations,
+)
+from intrinsics_core.chains.policy import Decision
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Citations, Faithfulness
 from intrinsics_core.render.citations import STYLES, Style, view, write
@@ -87,7 +96,7 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         :param mode: `"annotate"` notes the verdicts; `"block"` puts `text` in the place of an answer with a label in
             `labels`, which needs a check with a verdict on each sentence.
         :param labels: Which labels of the answer as a whole count, one or several.
-        :param text: What stands in the place of a blocked answer.
+        :param text: What stands in the place of a blocked answer, which no check behind judges.
         :param citations: How an answer shows its citations: `"markers"` puts `[n]` behind sentences, where n counts the
             documents from 1, as `AnswerBuilder(reference_pattern=r"\\[(\\d+)\\]")` reads them; `"postfix"` writes
             behind the text what it rests on, `"inline"` in it which claim rests on what, and either with the cited
@@ -173,17 +182,21 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         return {"streaming_callback": audited(given, checker, tell, hold=self.stream == "hold")}
 
     def _judging(self, reply: ChatMessage, given: PipelineInput) -> Steps[CheckedAnswer]:
-        return self._checks.judge(given.messages, given.passages)
+        if verdicts_in(reply.meta).get(CANNED):
+            return CheckedAnswer(decision=Decision("pass"))
+        return (yield from self._checks.judge(given.messages, given.passages))
 
     def _outputs(self, rows: Sequence[Any], found: Sequence[CheckedAnswer]) -> dict[str, Any]:
         outputs: dict[str, Any] = {"replies": [], "results": []}
         for (reply, given), judged in zip(rows, found, strict=True):
             verdicts = {underscored(name): given.placed(dump) for name, dump in judged.dumped.items()}
-            meta = signed(reply.meta, verdicts, given.turns[-1].text, given.passages)
-            blocked = judged.decision.act == "replace"
-            said = self.text if blocked else self._cited(reply, given, judged)
-            outputs["replies"].append(with_text(reply, said, meta))
             outputs["results"].append(verdicts)
+            blocked = judged.decision.act == "replace"
+            if judged.decision.act != "pass":
+                meta = signed(reply.meta, verdicts, given.turns[-1].text, given.passages)
+                meta = with_verdicts(meta, {CANNED: True}) if blocked else meta
+                reply = with_text(reply, self.text if blocked else self._cited(reply, given, judged), meta)
+            outputs["replies"].append(reply)
         return outputs
 
     def _cited(self, reply: ChatMessage, given: PipelineInput, judged: CheckedAnswer) -> str | None:
