@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from intrinsics_core.chains.transcript import MadeCall
+
 Plain = Mapping[str, Any]
 
 
@@ -13,6 +15,9 @@ class Adapter(Protocol):
 
     intrinsics: Sequence[str]
     """The intrinsics that the integration has a component for."""
+
+    reuses_verdicts: bool
+    """Whether a reviser uses the verdict that an answer carries."""
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         """The component. ``runtime`` is a core runtime, a config, or None. With another ``on_error`` than ``"raise"``
@@ -45,6 +50,22 @@ class Adapter(Protocol):
 
     def load(self, dumped: Any) -> Any:
         """The component from what :meth:`dump` gave."""
+
+    def check(self, **settings: Any) -> Any:
+        """The component that judges an answer, with ``checks``, ``mode``, ``text`` and ``runtime``, without marks in
+        the answer's text."""
+
+    def answered(self, output: Any) -> tuple[str, Plain]:
+        """Of its output: the answer's text, and the verdicts by name."""
+
+    def again(self, inputs: Any, output: Any) -> Any:
+        """Native input with what came out in the place of what went in: a ranking's documents, a checked answer."""
+
+    def guarded(self, question: str, calls: Sequence[MadeCall], answer: str, **settings: Any) -> tuple[str, Plain]:
+        """What the guard of an agent makes of its answer: text, and the verdicts by name.
+
+        ``settings`` are ``mode``, ``tools`` and ``unretrieved``; the canned text is `decisions.BLOCKED`.
+        """
 
     def renderings(self, component: Any) -> Iterable[str]:
         """All texts in which the framework shows a component: repr, dumps, traces."""

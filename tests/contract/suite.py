@@ -22,7 +22,7 @@ from intrinsics_core import (
 )
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.results import Result
-from tests.contract import cases
+from tests.contract import cases, decisions
 from tests.contract.adapter import Adapter
 from tests.contract.judge import judge
 from tests.contract.runtimes import OnLoop, Waiting
@@ -370,6 +370,71 @@ class ContractTests:
             await self.adapter.acall(self.adapter.build(intrinsic), self.given(intrinsic, documents))
 
         assert not files_on_loop(main)
+
+    # --- what chains decide ---------------------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("case", decisions.GUARDED, ids=lambda case: case.name)
+    def test_what_becomes_of_an_agents_answer(self, case: decisions.Guarded) -> None:
+        text, verdicts = self.adapter.guarded(case.question, case.calls, case.answer, **case.settings)
+        assert text == (decisions.BLOCKED if case.blocked else case.answer)
+        verdict = verdicts.get("hallucination_detection")
+        assert (verdict and verdict["label"]) == case.label
+
+    @pytest.mark.parametrize("checks", ["audit", "hallucination-detection"])
+    def test_an_answer_is_blocked_or_annotated(self, checks: str) -> None:
+        for mode, invented in (("annotate", decisions.INVENTED), ("block", decisions.BLOCKED)):
+            component = self.adapter.check(checks=checks, mode=mode, text=decisions.BLOCKED)
+            for answer, shown_as in ((decisions.INVENTED, invented), (decisions.MILL, decisions.MILL)):
+                messages = [*cases.QUESTION, {"role": "assistant", "content": answer}]
+                inputs = self.adapter.inputs("audit", messages, cases.documents())
+                for output in (
+                    self.adapter.call(component, inputs),
+                    asyncio.run(self.adapter.acall(component, inputs)),
+                ):
+                    text, verdicts = self.adapter.answered(output)
+                    assert text == shown_as
+                    assert verdicts[checks.replace("-", "_")]["sentences"]
+
+    def test_several_checks_are_one_answer_with_a_verdict_each(self) -> None:
+        checks = ("hallucination-detection", "citations", "fact-check", "uncertainty")
+        inputs = self.given("audit")
+        _, verdicts = self.adapter.answered(self.adapter.call(self.adapter.check(checks=checks), inputs))
+        for name in checks:
+            _, alone = self.adapter.answered(self.adapter.call(self.adapter.check(checks=name), inputs))
+            key = name.replace("-", "_")
+            if name != "citations":
+                assert verdicts[key] == alone[key]
+        wrong = [row for row in verdicts["hallucination_detection"]["sentences"] if row["label"] == "unfaithful"]
+        assert not {row["begin"] for row in wrong} & {c["response_begin"] for c in verdicts["citations"]["citations"]}
+
+    def test_a_verdict_that_an_answer_carries_is_used_again(self) -> None:
+        inputs = self.given("audit")
+        checked = self.adapter.call(
+            self.adapter.check(checks="hallucination-detection", runtime=Scripted(judge)), inputs
+        )
+        runtime = Scripted(judge)
+        self.adapter.call(self.adapter.build("revise", runtime=runtime), self.adapter.again(inputs, checked))
+        assert "hallucination-detection" not in [request.intrinsic for request in runtime.requests[:1]]
+
+    def test_a_retrievers_score_counts_once_and_for_its_question(self) -> None:
+        documents = [{**d, "score": 0.9 - 0.1 * i} for i, d in enumerate(cases.documents())]
+        given = self.given("reranking", documents)
+        component = self.adapter.build("reranking")
+        first = self.adapter.call(component, given)
+        second = self.adapter.call(component, self.adapter.again(given, first))
+        ranked = [self.adapter.result("reranking", given, output)["ranking"] for output in (first, second)]
+        scores = [{row["document_id"]: row["score"] for row in rows} for rows in ranked]
+        before = [
+            {d["id"]: d["metadata"]["retrieval_score"] for d in self.adapter.documents(o)} for o in (first, second)
+        ]
+        assert before[0] == before[1] == {d["id"]: d["score"] for d in documents}
+        assert scores[0].keys() == scores[1].keys()
+        other = [{"role": "user", "content": "When is there fog?"}]
+        fresh = self.adapter.inputs("reranking", other, cases.documents())
+        stale = self.adapter.again(self.adapter.inputs("reranking", other, documents), first)
+        found = [self.adapter.documents(self.adapter.call(component, inputs)) for inputs in (fresh, stale)]
+        by_id = [{d["id"]: d["metadata"]["reranking_score"] for d in rows} for rows in found]
+        assert by_id[0] == by_id[1] and not any("retrieval_score" in d["metadata"] for d in found[1])
 
     # --- saving and showing -----------------------------------------------------------------------------------------
 

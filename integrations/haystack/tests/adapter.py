@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haystack import Document, Pipeline
+from haystack.components.agents.state import State
 from haystack.core.serialization import component_from_dict, component_to_dict
-from haystack.dataclasses import ChatMessage
+from haystack.dataclasses import ChatMessage, ToolCall
 from haystack_integrations.components.query.rag_intrinsics import RagIntrinsicsQueryExpander, RagIntrinsicsQueryRewriter
 from haystack_integrations.components.rankers.rag_intrinsics import (
     RagIntrinsicsContextRelevanceFilter,
@@ -16,6 +17,10 @@ from haystack_integrations.components.rankers.rag_intrinsics import (
 )
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck, RagIntrinsicsReviser
+from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
+
+from intrinsics_core.chains.transcript import MadeCall
+from tests.contract import decisions
 
 CHECKS = ("uncertainty", "hallucination-detection", "citations", "fact-check", "audit")
 COMPONENTS: dict[str, Any] = {
@@ -42,6 +47,7 @@ def built(intrinsic: str, **settings: Any) -> Any:
 
 class HaystackAdapter:
     intrinsics = tuple(COMPONENTS)
+    reuses_verdicts = True
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         return built(intrinsic, runtime=runtime, on_error=on_error)
@@ -94,6 +100,29 @@ class HaystackAdapter:
     def load(self, dumped: Any) -> Any:
         kinds = {f"{kind.__module__}.{kind.__name__}": kind for kind in COMPONENTS.values()}
         return component_from_dict(kinds[dumped["type"]], dumped, "component")
+
+    def check(self, **settings: Any) -> Any:
+        return RagIntrinsicsAnswerCheck(citations=None, **settings)
+
+    def answered(self, output: Any) -> tuple[str, Mapping[str, Any]]:
+        [reply] = output["replies"]
+        return str(reply.text), reply.meta.get("rag_intrinsics", {})
+
+    def again(self, inputs: Any, output: Any) -> Any:
+        return {**inputs, **{name: output[name] for name in ("replies", "documents") if name in output}}
+
+    def guarded(self, question: str, calls: Sequence[MadeCall], answer: str, **settings: Any) -> tuple[str, Any]:
+        asked = [ToolCall(call.name, dict(call.arguments), id=call.id) for call in calls]
+        told = [
+            ChatMessage.from_tool(call.result or "", origin=made, error=call.failed)
+            for call, made in zip(calls, asked, strict=True)
+        ]
+        working = [ChatMessage.from_assistant(tool_calls=asked), *told] if calls else []
+        messages = [ChatMessage.from_user(question), *working, ChatMessage.from_assistant(answer)]
+        found = [Document(content=text) for call in calls for text in call.documents or ()]
+        state = State({"documents": {"type": list[Document]}}, {"messages": messages, "documents": found})
+        RagIntrinsicsGroundednessHook(text=decisions.BLOCKED, **settings).run(state)
+        return self.answered({"replies": state.data["messages"][-1:]})
 
     def renderings(self, component: Any) -> Iterable[str]:
         yield repr(component)

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.load import dumpd, dumps, load
-from langchain_core.messages import AIMessage, convert_to_messages
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, convert_to_messages
 from langchain_rag_intrinsics import (
     AnswerabilityGate,
     AnswerCheck,
@@ -19,7 +19,9 @@ from langchain_rag_intrinsics import (
     Reviser,
 )
 
+from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.protocol.results import Result
+from tests.contract import decisions
 from tests.contract.suite import shown
 
 CHECKS = ("uncertainty", "hallucination-detection", "citations", "fact-check", "audit", "evaluate", "answer-relevance",
@@ -40,6 +42,7 @@ CLASSES = [getattr(made, "func", made) for made in COMPONENTS.values()]
 
 class LangChainAdapter:
     intrinsics = tuple(COMPONENTS)
+    reuses_verdicts = True
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         # A query is a plain string, which cannot say that it is a fallback; the result object can.
@@ -51,7 +54,7 @@ class LangChainAdapter:
     ) -> dict[str, Any]:
         return {
             "messages": convert_to_messages([dict(m) for m in messages]),
-            "documents": [Document(d["text"], id=d.get("id"), metadata=d["metadata"]) for d in documents],
+            "documents": [Document(d["text"], id=d.get("id"), metadata=_scored(d)) for d in documents],
         }
 
     def snapshot(self, inputs: Any) -> Any:
@@ -84,6 +87,37 @@ class LangChainAdapter:
     def load(self, dumped: Any) -> Any:
         return load(dumped, allowed_objects=CLASSES, valid_namespaces=["langchain_rag_intrinsics"])
 
+    def check(self, **settings: Any) -> Any:
+        return AnswerCheck(**settings)
+
+    def answered(self, output: Any) -> tuple[str, Mapping[str, Any]]:
+        return str(output.text), output.response_metadata.get("rag_intrinsics", {})
+
+    def again(self, inputs: Any, output: Any) -> Any:
+        if isinstance(output, AIMessage):
+            return {**inputs, "messages": [*inputs["messages"][:-1], output]}
+        return {**inputs, "documents": output}
+
+    def guarded(self, question: str, calls: Sequence[MadeCall], answer: str, **settings: Any) -> tuple[str, Any]:
+        from langchain_rag_intrinsics import GroundednessMiddleware
+
+        asking = [{"name": call.name, "args": call.arguments, "id": call.id} for call in calls]
+        told = [
+            ToolMessage(
+                call.result or "",
+                name=call.name,
+                tool_call_id=call.id,
+                status="error" if call.failed else "success",
+                artifact=[Document(text) for text in call.documents] if call.documents else None,
+            )
+            for call in calls
+        ]
+        working = [AIMessage("", tool_calls=asking), *told] if calls else []
+        messages = [HumanMessage(question), *working, AIMessage(answer)]
+        guard = GroundednessMiddleware(answer=decisions.BLOCKED, **settings)
+        update = guard.after_agent({"messages": messages}, None)  # type: ignore[arg-type, typeddict-item]
+        return self.answered(update["messages"][-1] if update else messages[-1])
+
     def renderings(self, component: Any) -> Iterable[str]:
         yield repr(component)
         yield str(component)
@@ -91,6 +125,10 @@ class LangChainAdapter:
         yield repr(component.model_dump())
         yield component.model_dump_json()
         yield repr(component.get_graph().to_json(with_schemas=True))
+
+
+def _scored(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {**document["metadata"], **({"relevance_score": document["score"]} if "score" in document else {})}
 
 
 def _degraded(output: list[Document]) -> dict[str, Any]:

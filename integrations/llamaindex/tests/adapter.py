@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from llama_index.core.agent.workflow import AgentOutput, ToolCallResult
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import ChatMessage
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.tools import ToolOutput
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.postprocessor.rag_intrinsics.postprocessors import JudgingPostprocessor
@@ -18,7 +20,9 @@ from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, 
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Reviser
 
+from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.protocol.query_form import embedding_query
+from tests.contract import decisions
 from tests.contract.suite import shown
 
 CHECKED = ("citations", "audit", "check-citations")
@@ -43,6 +47,7 @@ class Inputs:
 
 class LlamaIndexAdapter:
     intrinsics = tuple(COMPONENTS)
+    reuses_verdicts = False
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error)
@@ -106,6 +111,23 @@ class LlamaIndexAdapter:
         kinds = [*(kind for kind in COMPONENTS.values() if isinstance(kind, type)), AnswerCheck, IntrinsicEvaluator]
         return {kind.class_name(): kind for kind in kinds}[dumped["class_name"]].from_dict(dumped)
 
+    def check(self, **settings: Any) -> Any:
+        return AnswerCheck(**settings)
+
+    def answered(self, output: Any) -> tuple[str, Mapping[str, Any]]:
+        return str(output.response), output.metadata.get("rag_intrinsics", {})
+
+    def again(self, inputs: Inputs, output: Any) -> Inputs:
+        response = output if isinstance(output, Response) else replace(inputs.response, source_nodes=output)
+        return replace(inputs, response=response)
+
+    def guarded(self, question: str, calls: Sequence[MadeCall], answer: str, **settings: Any) -> tuple[str, Any]:
+        output = AgentOutput(response=ChatMessage(answer, role="assistant"), current_agent_name="Agent")
+        output.tool_calls = [_called(call) for call in calls]
+        check = AnswerCheck(checks="hallucination-detection", text=decisions.BLOCKED, **settings)
+        message = check.check(question, output).response
+        return str(message.content), message.additional_kwargs.get("rag_intrinsics", {})
+
     def renderings(self, component: Any) -> Iterable[str]:
         yield repr(component)
         yield str(component)
@@ -125,6 +147,19 @@ def _asking(component: Any, inputs: Inputs) -> tuple[str, tuple[Any, ...]]:
         if isinstance(component, kind):
             return method, (inputs.query, inputs.response)
     return "run", (inputs.query, {"nodes": inputs.response.source_nodes})
+
+
+def _called(call: MadeCall) -> Any:
+    nodes = [NodeWithScore(node=TextNode(text=text)) for text in call.documents or ()]
+    told = ToolOutput(
+        content=call.result or "",
+        tool_name=call.name,
+        raw_input=dict(call.arguments),
+        raw_output=nodes or call.result,
+        is_error=call.failed,
+    )
+    return ToolCallResult(tool_name=call.name, tool_kwargs=dict(call.arguments), tool_id=str(call.id),
+                          tool_output=told, return_direct=False)  # fmt: skip
 
 
 def hidden(metadata: Mapping[str, Any]) -> list[str]:
