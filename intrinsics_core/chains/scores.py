@@ -21,11 +21,14 @@ _FIELDS = ("rank", "score", "wins", "degraded", "cut", "unread", "prior", "warni
 _SCORES = tuple(f"{name}_score" for name in _INTRINSICS)
 KEYS = (RETRIEVED, JUDGED_FOR, "context_relevance", *(f"{name}_{field}" for name in _INTRINSICS for field in _FIELDS))
 """All keys that are written, so that adapters can keep them from what a model reads."""
+_KEYS = frozenset(KEYS)
 
 
 def finite(value: Any) -> float | None:
     """A score as a number; None of what is none. Stores give NumPy's, and not-a-number for an empty vector."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if type(value) is float:  # most are, and whether something is a `Real` takes long to find out
+        return value if isfinite(value) else None
+    if value is None or isinstance(value, bool) or not isinstance(value, Real):
         return None
     try:
         number = float(value)
@@ -58,9 +61,12 @@ def marked(metadata: Mapping[str, Any], verdict: Mapping[str, Any], score: Any, 
         score: what stands where the framework keeps a document's score, before the verdict.
         asked: the question that it was judged for.
     """
-    kept, retrieved = copy_containers(dict(metadata)), retrievers_score(score, metadata, asked)
-    judging = {name for name in _INTRINSICS if any(key.startswith(name) for key in verdict)}
-    stale = [key for key in kept if key in KEYS and any(key.startswith(name) for name in judging)]
+    kept = {key: copy_containers(value) for key, value in metadata.items()}
+    retrieved = retrievers_score(score, metadata, asked)
+    stale = [key for key in kept if key in _KEYS]
+    if stale:
+        judging = tuple(name for name in _INTRINSICS if any(key.startswith(name) for key in verdict))
+        stale = [key for key in stale if key.startswith(judging)]
     if JUDGED_FOR in kept:  # else it is a key of the user's
         stale.append(RETRIEVED)
     for key in stale:
@@ -72,8 +78,11 @@ def marked(metadata: Mapping[str, Any], verdict: Mapping[str, Any], score: Any, 
 def flat(intrinsic: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """One verdict as keys of metadata: what says nothing is left out. A label has the intrinsic's own name."""
     name = underscored(intrinsic)
-    said = {key: value for key, value in row.items() if value is not None and value is not False}
-    return {name if key == "label" else f"{name}_{key}": value for key, value in said.items()}
+    return {
+        name if key == "label" else f"{name}_{key}": value
+        for key, value in row.items()
+        if value is not None and value is not False
+    }
 
 
 def verdict_on(intrinsic: str, row: Any, result: Any, **more: Any) -> dict[str, Any]:
@@ -85,11 +94,13 @@ def verdict_on(intrinsic: str, row: Any, result: Any, **more: Any) -> dict[str, 
         result: what it is a row of.
         more: further fields, such as ``warning``.
     """
-    shared = {name: getattr(result, name, None) or None for name in ("cut", "unread", "prior")}
+    said, of_all = vars(row), vars(result)
+    found = {name: said[name] for name in ("label", "rank", "score", "wins") if name in said}
     # Why others failed is no matter of this document's, where each was judged by itself.
-    why = row.failure if hasattr(row, "failure") else result.degraded
-    fields = {name: getattr(row, name, None) for name in ("label", "rank", "score", "wins")}
-    return flat(intrinsic, fields | shared | {"degraded": why} | more)
+    found["degraded"] = said["failure"] if "failure" in said else of_all.get("degraded")
+    for name in ("cut", "unread", "prior"):
+        found[name] = of_all.get(name) or None
+    return flat(intrinsic, found | more if more else found)
 
 
 def own_score(row: Any, result: Any, score: Any) -> Any:
@@ -99,9 +110,10 @@ def own_score(row: Any, result: Any, score: Any) -> Any:
         row, result: as in `verdict_on`.
         score: the one that it came with.
     """
-    fallen = row.failure is not None if hasattr(row, "failure") else getattr(result, "mode", None) is None
+    said = vars(row)
+    fallen = said["failure"] is not None if "failure" in said else vars(result).get("mode") is None
     return score if row.score is None or fallen else row.score
 
 
 def _ours(score: float | None, metadata: Mapping[str, Any]) -> bool:
-    return score is not None and any(finite(metadata.get(key)) == score for key in _SCORES)
+    return score is not None and score in [finite(metadata[key]) for key in _SCORES if key in metadata]

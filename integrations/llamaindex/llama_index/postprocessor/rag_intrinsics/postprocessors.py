@@ -25,6 +25,7 @@ from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 dispatcher = get_dispatcher(__name__)
 
 Nodes = list[NodeWithScore]
+_KEYS = frozenset(scores.KEYS)
 
 
 class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
@@ -71,12 +72,12 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
         verdict = scores.verdict_on(self.intrinsic, row, result)
         metadata = scores.marked(item.node.metadata, verdict, item.score, asked)
         # Our keys are kept out of what LLMs and embeddings read.
-        ours = [key for key in metadata if key in scores.KEYS]
+        ours, node = [key for key in metadata if key in _KEYS], item.node
         hidden = {
-            name: list(dict.fromkeys([*(getattr(item.node, name) or ()), *ours]))
-            for name in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
+            "excluded_llm_metadata_keys": _with(ours, node.excluded_llm_metadata_keys),
+            "excluded_embed_metadata_keys": _with(ours, node.excluded_embed_metadata_keys),
         }
-        node = item.node.model_copy(update={"metadata": metadata, **hidden})
+        node = node.model_copy(update={"metadata": metadata, **hidden})
         return item.model_copy(update={"node": node, "score": scores.own_score(row, result, item.score)})
 
     @contextmanager
@@ -99,6 +100,10 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
                 return found
 
             yield end
+
+
+def _with(ours: Sequence[str], keys: Sequence[str]) -> list[str]:
+    return [*keys, *(key for key in ours if key not in keys)] if keys else [*ours]
 
 
 class IntrinsicsRerank(JudgingPostprocessor):
