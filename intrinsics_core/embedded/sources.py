@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -21,7 +21,6 @@ READ_WHOLE = 170
 
 _BLOCK = 4_096  # source sentences whose vectors are put into one array at a time
 _TITLE = 12  # words of a title that are shown
-_ALIKE = 1_000  # source terms with the same first letters that a term is compared with: prose of 1 MB has some hundreds
 
 
 @dataclass(frozen=True)
@@ -101,107 +100,56 @@ class Sources:
         """`told_apart` of the titles."""
         return told_apart(self.titles)
 
-    @cached_property
-    def _spelled(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = defaultdict(list)
-        for key in self.postings:
-            if len(key) > 4 and key.isalpha():
-                found[key[:3]].append(key)
-        return found
-
-    def similar(self, term: str, floor: float = 0.6) -> list[str]:
-        """Source terms spelled like this one: same first three letters, Dice of trigrams at least ``floor``."""
-        if len(term) < 5 or not term.isalpha():
-            return []
-        own = _trigrams(term)
-        near = ((other, _trigrams(other)) for other in self._spelled.get(term[:3], ())[:_ALIKE])
-        return [o for o, grams in near if 2 * len(own & grams) >= floor * (len(own) + len(grams))]
-
     def incidence(self, asked: Claim) -> Floats:
         """(units, sentences): 1 where a unit is found in a source sentence."""
         found = np.zeros((len(asked.units), len(self.texts)), dtype=np.float32)
         for row, unit in enumerate(asked.units):
-            hits = [key for key in unit.keys if key in self.postings]
-            if not hits and not unit.is_number:
-                hits = [other for key in unit.keys for other in self.similar(key)]
-            for key in hits:
+            for key in unit.keys & self.postings.keys():
                 found[row, self.postings[key]] = 1.0
         return found
 
-    @cached_property
-    def _starts(self) -> NDArray[np.intp]:
-        sizes = [len(rows) for rows in self.vectors]
-        return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.intp)
+    def nearest(self, rows: Floats) -> tuple[Floats, float]:
+        """The largest cosine between any of a text's windows and any of each source sentence, 0 for `uncited`; and the
+        largest with a passage of three sentences of one document.
+        """
+        cosines, best = np.zeros(len(self.texts), dtype=np.float32), 0.0
+        for begin in range(0, len(self.texts) if len(rows) else 0, _BLOCK):
+            vectors, starts, passages = self._block(begin)
+            found = np.maximum.reduceat(_products(vectors, rows).max(axis=1), starts)
+            cosines[begin : begin + _BLOCK] = found
+            best = max(best, float(_products(passages, rows).max()))
+        cosines[list(self.uncited)] = 0.0
+        return cosines, best
 
-    def _blocks(self) -> Iterator[tuple[slice, Floats]]:
-        """The sentences some thousands at a time, with the rows of their vectors in one array.
+    def _block(self, begin: int) -> tuple[Floats, NDArray[np.intp], Floats]:
+        """Of some thousands of sentences the vectors, where those of each begin, and those of the passages.
 
         One block is kept, more are made anew each time: the vectors of a book are not held twice.
         """
+        if begin in self._kept:
+            return self._kept[begin]
+        # A passage reaches two sentences further than the block.
+        some = [np.asarray(rows, dtype=np.float32) for rows in self.vectors[begin : begin + _BLOCK + 2]]
+        starts = np.cumsum([0, *map(len, some)])[:-1].astype(np.intp)
+        vectors, count = np.concatenate(some), min(len(some), _BLOCK)
+        total = np.add.reduceat(vectors, starts, axis=0)
+        owner = np.asarray(self.documents[begin : begin + len(some)]) if self.documents else np.zeros(len(some))
+        at = here = np.arange(len(some))
+        passages = total.copy()
+        for _ in range(2):  # the last sentence of a document is repeated
+            after = np.minimum(at + 1, len(some) - 1)
+            at = np.where(owner[after] == owner[here], after, at)
+            passages += total[at]
+        passages /= np.maximum(np.linalg.norm(passages, axis=1, keepdims=True), 1e-9)
+        end = int(starts[count]) if count < len(some) else len(vectors)
+        made = vectors[:end], starts[:count], passages[:count]
         if len(self.texts) <= _BLOCK:
-            yield slice(0, len(self.texts)), self._stacked
-            return
-        for begin in range(0, len(self.texts), _BLOCK):
-            part = slice(begin, min(begin + _BLOCK, len(self.texts)))
-            yield part, _stack(self.vectors[part])
+            self._kept[begin] = made
+        return made
 
     @cached_property
-    def _stacked(self) -> Floats:
-        return _stack(self.vectors)
-
-    def _starts_of(self, part: slice) -> NDArray[np.intp]:
-        starts = self._starts[part]
-        begin: NDArray[np.intp] = starts - starts[0]
-        return begin
-
-    def cosines(self, rows: Floats) -> Floats:
-        """Largest cosine between any of a text's windows and any window of each source sentence; 0 for `uncited`."""
-        nearest: Floats = np.zeros(len(self.texts), dtype=np.float32)
-        if self.texts and len(rows):
-            for part, mine in self._blocks():
-                best = _products(mine, rows).max(axis=1)
-                nearest[part] = np.maximum.reduceat(best, self._starts_of(part))
-            nearest[list(self.uncited)] = 0.0
-        return nearest
-
-    @cached_property
-    def passages(self) -> NDArray[np.intp]:
-        """(sentences, 3): each sentence and its two successors in its document; the last ones repeat."""
-        count = len(self.texts)
-        owner = np.zeros(count, int) if self.documents is None else np.asarray(self.documents)
-        here = np.arange(count)
-        columns = [here]
-        for _ in range(2):
-            after = np.minimum(columns[-1] + 1, max(count - 1, 0))
-            columns.append(np.where(owner[after] == owner, after, columns[-1]) if count else here)
-        return np.stack(columns, axis=1)
-
-    @cached_property
-    def _passage_vectors(self) -> Floats:
-        return self._passages_of(slice(0, len(self.texts)), self._stacked)
-
-    def _passages_of(self, part: slice, mine: Floats) -> Floats:
-        """The vectors of the passages that begin in a part, whose own rows are given."""
-        mean = np.add.reduceat(mine, self._starts_of(part), axis=0)
-        after = range(part.stop, min(part.stop + 2, len(self.texts)))  # a passage reaches into the next part
-        if len(after):
-            mean = np.concatenate([mean, [np.asarray(self.vectors[i]).sum(axis=0) for i in after]])
-        members = self.passages[part] - part.start
-        total = mean[members[:, 0]] + mean[members[:, 1]] + mean[members[:, 2]]
-        return np.asarray(total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9))
-
-    def passage_cosine(self, rows: Floats) -> float:
-        """Largest cosine between any of a text's windows and any passage of three source sentences."""
-        if not self.texts or not len(rows):
-            return 0.0
-        if len(self.texts) <= _BLOCK:
-            return float(_products(self._passage_vectors, rows).max())
-        return max(float(_products(self._passages_of(part, mine), rows).max()) for part, mine in self._blocks())
-
-
-def _trigrams(term: str) -> set[str]:
-    padded = f"^{term}"
-    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+    def _kept(self) -> dict[int, tuple[Floats, NDArray[np.intp], Floats]]:
+        return {}
 
 
 def _products(mine: Floats, rows: Floats) -> Floats:
@@ -212,7 +160,3 @@ def _products(mine: Floats, rows: Floats) -> Floats:
         )
     with np.errstate(invalid="ignore"):
         return mine @ theirs.T
-
-
-def _stack(vectors: Sequence[Floats]) -> Floats:
-    return np.concatenate([np.asarray(rows, dtype=np.float32) for rows in vectors])

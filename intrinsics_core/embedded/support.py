@@ -107,7 +107,7 @@ def measure(
     asked = claim(sentence)
     weights = asked.weights
     found = sources.incidence(asked)
-    cosine = sources.cosines(vectors)
+    cosine, passage = sources.nearest(vectors)
     known = {key for unit in claim(given).units if not unit.is_detail for key in unit.keys}
     usual = _USUAL * background().default  # a rarer word may be a name in lower case
     granted = np.array(
@@ -121,7 +121,7 @@ def measure(
     missing = tuple(unit for unit, hit in zip(asked.units, anywhere, strict=True) if not hit)
     first, second = np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T
     paired = (found[first] * found[second]).max(axis=1, initial=0.0)
-    near = max(float(cosine.max(initial=0.0)), sources.passage_cosine(vectors))
+    near = max(float(cosine.max(initial=0.0)), passage)
     whole = min(1.0, len(asked.units) / 3)  # "Paris." is far from every sentence, right or wrong
     values = [
         _share(sum(unit.weight for unit in missing), float(weights.sum())),

@@ -1,7 +1,7 @@
 """Numbers, amounts, times and dates of a text as values: equal ones share a key, however they are written.
 
 "1.5 kg" and "1500 g" are both ``kg:1.5``, "9 p.m." and "21:00" ``clock:1260`` (minutes of the day), "25 December" and
-"Christmas Day" ``date:12-25``. A number without a unit has its value alone, ``#12``.
+"25.12." ``date:12-25``. A number without a unit has its value alone, ``#12``.
 
 Libraries for units (pint, quantulum3) read expressions, not running text, or bring models of their own; what is needed
 here is equality of keys.
@@ -274,7 +274,6 @@ _PAST = re.compile(
     rf"(?P<hour>{_HOUR_WORD}|\d{{1,2}})\b(?: ?{_HALF_DAY})?",
     re.IGNORECASE,
 )
-_NAMED_TIME = re.compile(r"\b(?P<name>noon|midday|midnight)\b", re.IGNORECASE)
 _DAY = 24 * 60
 
 
@@ -307,7 +306,7 @@ def _hour(text: str) -> int:
 
 
 def _clocks(text: str) -> Iterator[Quantity]:
-    """The times of the day that a text has: "9 p.m.", "half past nine", "noon"."""
+    """The times of the day that a text has: "9 p.m.", "half past nine"."""
     for match in _CLOCK.finditer(text):
         half_day, colon = match["half_day"] or "", (match["colon"] or "").casefold()
         if not half_day and colon not in (":", "h") and not (colon and match["on_clock"]):
@@ -326,8 +325,6 @@ def _clocks(text: str) -> Iterator[Quantity]:
         if match["way"].casefold() == "to":
             hour, minutes = (hour - 1) or 12, 60 - minutes
         yield from _at(*match.span(), _minutes(hour, minutes, match["half_day"] or ""))
-    for match in _NAMED_TIME.finditer(text):
-        yield from _at(*match.span(), frozenset({0 if match["name"].casefold() == "midnight" else _DAY // 2}))
 
 
 # --- days of the year ---------------------------------------------------------------------------------------------
@@ -345,11 +342,6 @@ _NUMERIC = re.compile(
     r"|(?P<one>\d{1,2})(?:(?P<dot>[./])(?P<two>\d{1,2})(?P=dot)(?P<last>\d{4}|\d\d)?"
     r"|-(?P<dashed>\d{1,2})-(?P<full>[12]\d{3})))(?![\w/-])"
 )
-_HOLIDAYS = {
-    "new year's day": "1-1", "valentine's day": "2-14", "halloween": "10-31", "christmas eve": "12-24",
-    "christmas day": "12-25", "boxing day": "12-26", "new year's eve": "12-31",
-}  # fmt: skip
-_HOLIDAY = re.compile(r"\b(?:" + "|".join(_HOLIDAYS).replace("'", "['’]?") + r")\b", re.IGNORECASE)
 _MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 
 
@@ -370,7 +362,7 @@ class _Day(NamedTuple):
 
 
 def _worded_days(text: str) -> Iterator[_Day]:
-    """Dates in words, and holidays."""
+    """Dates in words."""
     for match in (match for pattern in _DATES for match in pattern.finditer(text)):
         if match["month"] in ("may", "mar", "march"):
             continue  # a verb
@@ -383,9 +375,6 @@ def _worded_days(text: str) -> Iterator[_Day]:
                 keys = frozenset({f"date:{month}-{int(match[name])}"})
                 parts = match.span(name), match.span("month")
                 yield _Day(match.start(), end, keys, parts, years, at, loose=match["first"] is not None)
-    for match in _HOLIDAY.finditer(text):
-        keys = frozenset({"date:" + _HOLIDAYS[match[0].casefold().replace("’", "'")]})
-        yield _Day(*match.span(), keys, (match.span(),))
 
 
 def _numeric_days(text: str) -> Iterator[_Day]:
@@ -414,7 +403,7 @@ def _numeric_days(text: str) -> Iterator[_Day]:
 
 
 def _days(text: str) -> Iterator[Quantity]:
-    """The days of the year that a text has: "3 May", "2025-05-03", "Halloween"."""
+    """The days of the year that a text has: "3 May", "2025-05-03"."""
     for day in (*_worded_days(text), *_numeric_days(text)):
         for i, part in enumerate(day.parts):
             if day.keys:

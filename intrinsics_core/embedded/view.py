@@ -21,7 +21,6 @@ _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
 _TICKS = re.compile(rf"\A(?P<before>[{YES}{NO}])|\s(?P<behind>[{YES}{NO}])\ufe0f?\Z")
 _EMPHASIS = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_\n]{1,400})(?<=[^\s*_])\1(?![\w*_])")
 _SHORT = 6  # words of a line that names what follows
-_SIGNED = 3  # lines of a signature, and words above it
 _REPEATED = 8  # words of what is said over and over, at most
 _TIMES = 3  # that it may stand in a row
 
@@ -34,7 +33,7 @@ def read_answer(sentences: Sequence[str], documents: Sequence[str] = (), names: 
         documents: the texts of the documents, whose numbers may be cited.
         names: their ids, titles and addresses, which may be cited.
     """
-    said = _without_signature(in_words(cleaned(unmarked(sentences, documents, names), is_known, hidden=True)))
+    said = in_words(cleaned(unmarked(sentences, documents, names), is_known, hidden=True))
     written: frozenset[str] | None = None  # the keys of the documents, made where a heading asks for them
     found, above, introduced = list[str](), "", ""
     for i, text in enumerate(said):
@@ -55,21 +54,6 @@ def read_answer(sentences: Sequence[str], documents: Sequence[str] = (), names: 
             bare = f"{introduced} {bare}"
         found.append(f"- {behind(above, bare)}" if item and bare else bare)
     return found
-
-
-def _without_signature(sentences: Sequence[str]) -> list[str]:
-    """Texts without the names at the end, below a few words and a comma: "Kind regards," and "Anna Schmidt"."""
-    for i in range(max(1, len(sentences) - 1 - _SIGNED), len(sentences) - 1):
-        closes = sentences[i].endswith(",") and len(sentences[i].split()) <= _SIGNED
-        if closes and all(_may_be_a_name(line) for line in sentences[i + 1 :]):
-            return [*sentences[: i + 1], *[""] * (len(sentences) - i - 1)]
-    return list(sentences)
-
-
-def _may_be_a_name(line: str) -> bool:
-    return (
-        len(line.split()) <= _SHORT and line[:1].isupper() and line[-1:].isalpha() and not any(map(str.isdigit, line))
-    )
 
 
 def only_names(text: str, following: str) -> bool:

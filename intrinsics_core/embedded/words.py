@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from intrinsics_core.embedded.values import CARDINALS, NUMBER_WORDS, PARTS_OF_THE_DAY, Quantity, quantities, value_key
 from intrinsics_core.text.memory import remembered
-from intrinsics_core.text.words import MONTHS, word_set
+from intrinsics_core.text.words import word_set
 
 STOPWORDS: frozenset[str] = word_set(
     """
@@ -306,13 +306,6 @@ _MARKUP = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,24})\b")
 
-_ALIASES: dict[str, str] = {stem(month[:3]): stem(month) for month in MONTHS} | {
-    "sept": stem("september"), "dr": stem("doctor"), "mr": "mr", "st": stem("street"), "km": stem("kilometers"),
-    "kg": stem("kilograms"), "cm": stem("centimeters"), "mm": stem("millimeters"), "ft": stem("feet"),
-    "lb": stem("pounds"), "lbs": stem("pounds"), "hr": stem("hours"), "hrs": stem("hours"),
-    "min": stem("minutes"), "mins": stem("minutes"), "tv": stem("television"), "usa": "us", "america": "us",
-}  # fmt: skip
-
 _DISCOURSE: frozenset[str] = frozenset(
     stem(word)
     for word in """
@@ -373,7 +366,7 @@ def _keys(word: Token, held: Sequence[Quantity], *, of_source: bool) -> set[str]
     without_unit = all(each.loose for each in held if each.keys)
     lower = word.text.casefold()
     if not (word.is_number or lower in NUMBER_WORDS):
-        exact |= {word.term, _ALIASES.get(word.term, word.term)}
+        exact.add(word.term)
         if of_source:
             return exact
         part = {f"part:{lower}"} if lower in PARTS_OF_THE_DAY else set()
