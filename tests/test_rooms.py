@@ -189,7 +189,7 @@ def test_what_stands_outside_imports_public_names_alone() -> None:
 # What a room may hold, in lines with comments. A ratchet: a number falls as work lands. It rises only by a commit that
 # says why and what it measured.
 MOST_LINES = {
-    "_support": 338,
+    "_support": 364,
     "bench": 2642,
     "calibration": 923,
     "chains": 1100,
@@ -205,12 +205,12 @@ MOST_LINES = {
     "replies": 2155,
     "running": 2438,
     "runtimes": 4348,
-    "service": 2722,
+    "service": 2780,
     "testing": 663,
     "text": 1919,
     "training": 1549,
 }
-MOST_CODE = 29275  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29349  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 204  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=333)  # by a detection of two sentences
 MOST_TEST_LINES = 4518  # under tests/embedded and tests/text

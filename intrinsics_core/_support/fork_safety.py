@@ -8,7 +8,9 @@ are never given back and connections that two processes read from.
 from __future__ import annotations
 
 import os
+import sys
 import threading
+import time
 import weakref
 from types import TracebackType
 from typing import Protocol
@@ -53,10 +55,34 @@ class Lock:
         self._lock.release()
 
 
+_PATIENCE = 10.0  # seconds that a fork waits for imports of other threads
+_LOOK = 0.005  # seconds between two looks at them
+
+
+def _after_imports() -> None:
+    """Wait for the modules that other threads are importing: their locks would stay locked in the child for ever.
+
+    What loads when it is first used, such as the client of a server, may be under way in any moment.
+    """
+    frame = sys._getframe()
+    while frame.f_back:
+        frame = frame.f_back
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return  # the fork itself is part of an import
+    until = time.monotonic() + _PATIENCE
+    while _importing() and time.monotonic() < until:
+        time.sleep(_LOOK)
+
+
+def _importing() -> bool:
+    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
+    return any(getattr(spec, "_initializing", False) for spec in specs)
+
+
 def _renew_all() -> None:
     for thing in list(_known):
         thing.renew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_all)
+    os.register_at_fork(before=_after_imports, after_in_child=_renew_all)

@@ -71,6 +71,10 @@ def serve(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.001, help="Time limit for a request, in seconds.")
     ] = 60.0,
+    access_log: Annotated[
+        bool,
+        typer.Option("--access-log", help="Write a line for each request to standard output."),
+    ] = False,
     max_waiting: Annotated[
         int, typer.Option(metavar="N", min=1, help="Largest number of requests that wait for a runtime.")
     ] = 256,
@@ -83,7 +87,7 @@ def serve(
                   "waiting": max_waiting}  # fmt: skip
         started = process.Settings(
             configs, host=host, port=port, token_file=token_file, hosts=allow_host or [], origins=allow_origin or [],
-            limits=limits, workers=workers,
+            limits=limits, workers=workers, access_log=access_log,
         )  # fmt: skip
         process.run(
             started, lambda url: typer.echo(f"{', '.join(configs)} ready at {url}, requests at {url}/docs", err=True)

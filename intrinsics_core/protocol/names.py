@@ -29,12 +29,12 @@ def find(name: Any, known: Iterable[Name]) -> Name | None:
     return next(iter(same), None)
 
 
-def nearest(name: Any, known: Iterable[Name]) -> Name | None:
-    """The known name that was most likely meant; None where none is like it."""
+def nearest(name: Any, known: Iterable[Name], *, cutoff: float = 0.5) -> Name | None:
+    """The known name that was most likely meant; None where none is like it, by ``cutoff`` from 0 to 1."""
     from difflib import get_close_matches  # not for every start of the command
 
     names = {plain(one).lower(): one for one in known}
-    found = get_close_matches(plain(str(name)).lower()[:_SHOWN], list(names), n=1, cutoff=0.5)
+    found = get_close_matches(plain(str(name)).lower()[:_SHOWN], list(names), n=1, cutoff=cutoff)
     return names[found[0]] if found else None
 
 

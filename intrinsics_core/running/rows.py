@@ -6,7 +6,7 @@ A row that cannot be understood is a value.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -158,7 +158,7 @@ def encode(
         return written({"id": None} | body)  # an id that JSON let in but does not let out
 
 
-def written(value: Mapping[str, Any]) -> bytes:
+def written(value: Mapping[str, Any] | Sequence[Any]) -> bytes:
     """A line of JSON, for any text that JSON can spell.
 
     Raises:

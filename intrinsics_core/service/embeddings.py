@@ -1,7 +1,8 @@
-"""``POST /v1/embeddings`` as OpenAI has it: vectors of a runtime's bi-encoder."""
+"""``POST /v1/embeddings`` as OpenAI has it, ``/embed`` as TEI has it: vectors of a runtime's bi-encoder."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import struct
 from functools import partial
@@ -16,6 +17,7 @@ from intrinsics_core.embedded.models.bi_encoder import averaged
 from intrinsics_core.protocol.requests import Embed, Program
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.service.answers import json_answer
+from intrinsics_core.service.limits import tokens_of
 from intrinsics_core.service.models import EMBEDDING, pick
 from intrinsics_core.service.serving import Service
 
@@ -35,6 +37,14 @@ class EmbeddingsRequest(BaseModel):
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None
     input_type: Literal["query", "passage"] = "passage"
+
+
+class EmbedRequest(BaseModel):
+    """Texts, as TEI's clients send them. Their other fields are ignored: vectors have length 1, and no text is cut."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"inputs": ["The tide mill was built in 1911."]}]})
+
+    inputs: str | list[str]
 
 
 class Embeddings(BaseModel):
@@ -63,8 +73,17 @@ def routes(serving: Service) -> APIRouter:
             {"index": i, "object": "embedding", "embedding": _packed(v) if asked.encoding_format == "base64" else v}
             for i, v in enumerate(vectors)
         ]
-        usage = {"prompt_tokens": 0, "total_tokens": 0}  # not counted
+        count = await asyncio.to_thread(tokens_of, texts)
+        usage = {"prompt_tokens": count, "total_tokens": count}
         return json_answer({"object": "list", "model": f"{served.name}/{task}", "data": rows, "usage": usage})
+
+    @router.post("/embed", response_model=list[list[float]], summary="Vectors of texts, as TEI gives them")
+    async def embed(asked: EmbedRequest) -> Response:
+        served, _ = pick(serving, None, task=EMBEDDING, tasks=(EMBEDDING,))
+        texts = _texts(asked.inputs)
+        await serving.limits.check(texts, len(texts))
+        vectors = await serving.ask(served, _call(texts, "passage"))
+        return json_answer(vectors)
 
     return router
 

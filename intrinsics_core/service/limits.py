@@ -54,12 +54,13 @@ class Limits:
             raise TooMuch("too many documents", expected=f"at most {self.documents}", got=str(documents))
         if sum(map(len, texts)) <= self.tokens:  # a token has a character at least: no need to count
             return
-        count = await asyncio.to_thread(_tokens, texts)
+        count = await asyncio.to_thread(tokens_of, texts)
         if count > self.tokens:
             raise ContextTooLong("the texts are too long", expected=f"at most {self.tokens} tokens", got=str(count))
 
 
-def _tokens(texts: Iterable[str]) -> int:
+def tokens_of(texts: Iterable[str]) -> int:
+    """How many tokens some texts have, as the shipped encoder's tokenizer counts them."""
     # Half of a surrogate pair is no text to a tokenizer.
     whole = [text.encode("utf-8", "replace").decode() for text in texts]
     return sum(len(one.ids) for one in _tokenizer().encode_batch_fast(whole, add_special_tokens=False))

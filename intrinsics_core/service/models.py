@@ -7,10 +7,12 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from intrinsics_core.protocol.names import nearest
 from intrinsics_core.service.answers import json_answer
 from intrinsics_core.service.serving import Served, Service, not_here
 
 RELEVANCE, ENTAILMENT, EMBEDDING = "relevance", "entailment", "embedding"
+_TASKS = (RELEVANCE, ENTAILMENT, EMBEDDING)
 """What a model of a runtime is for. Its name is the runtime's with one of these: ``default/entailment``."""
 
 
@@ -28,22 +30,29 @@ def embeds(served: Served) -> bool:
 
 
 def pick(serving: Service, name: str | None, *, task: str, tasks: tuple[str, ...]) -> tuple[Served, str]:
-    """The runtime and the task of a model's name.
+    """The runtime and the task of a model's name: one rule for rankings, scores and vectors.
+
+    A name of this service is that model. A name of another service ("rerank-v3.5", "text-embedding-3-small"), which a
+    client was written with, is the first runtime's model; the answer says which model gave it. What is spelled like a
+    name of this service, and is none, is an error.
 
     Args:
-        task: what a runtime's name alone, or none, stands for.
+        task: what a runtime's name alone, or none, stands for; "" for the runtime itself.
         tasks: those that may be named.
 
     Raises:
-        NotHere: no model is called so; the message has the nearest name.
+        NotHere: the name is spelled like one of this service, or there is no such model; the message lists what is.
     """
-    runtime, _, named = (name or serving.default.name).partition("/")
-    found = serving.runtimes.get(runtime)
     known = [one for served in serving.runtimes.values() for one in names(served)]
-    if found is None or (named or task) not in tasks or f"{runtime}/{named or task}" not in known:
+    runtime, slash, named = (name or serving.default.name).partition("/")
+    own = runtime in serving.runtimes or named in _TASKS or nearest(name, known, cutoff=0.8) is not None
+    if not own:
+        runtime, slash, named = serving.default.name, "", ""
+    found, wanted = serving.runtimes.get(runtime), named if slash else task
+    if found is None or wanted not in tasks or (f"{runtime}/{wanted}" if wanted else runtime) not in known:
         fitting = [one for one in known if one.partition("/")[2] in tasks]
         raise not_here("model", name or runtime, fitting or known)
-    return found, named or task
+    return found, wanted
 
 
 def routes(serving: Service) -> APIRouter:

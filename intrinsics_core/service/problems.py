@@ -59,6 +59,7 @@ def problem(status: int, title: str, detail: str, *, headers: Mapping[str, str] 
     """
     said = {"type": f"urn:rag-intrinsics:error:{title}", "title": title, "status": status, "detail": detail}
     said |= {name: value for name, value in more.items() if value is not None}
+    said["error"] = {"message": detail, "type": title, "param": None, "code": None}  # what OpenAI's clients read
     waiting = {"retry-after": str(RETRY_AFTER)} if status == 503 else {}
     return Response(written(said), status, headers=waiting | dict(headers or {}), media_type=TYPE)
 

@@ -35,6 +35,7 @@ class Settings:
         hosts, origins: see :func:`create_app`.
         limits: fields of :class:`Limits`.
         workers: how many processes.
+        access_log: whether each request is written to standard output.
     """
 
     runtimes: dict[str, Any]
@@ -45,6 +46,7 @@ class Settings:
     origins: list[str] = field(default_factory=list)
     limits: dict[str, Any] = field(default_factory=dict)
     workers: int = 1
+    access_log: bool = False
 
     def app(self) -> FastAPI:
         """The app of these settings.
@@ -78,7 +80,8 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     """
     app = settings.app()
     known: dict[str, Any] = {
-        "log_level": "warning", "access_log": False, "server_header": False, "timeout_keep_alive": _KEPT_ALIVE,
+        "log_level": "info" if settings.access_log else "warning", "access_log": settings.access_log,
+        "server_header": False, "timeout_keep_alive": _KEPT_ALIVE,
         "timeout_graceful_shutdown": int(settings.limits.get("seconds", Limits.seconds)) + 1,
     }  # fmt: skip
     if settings.workers > 1:

@@ -1,4 +1,4 @@
-"""``POST /v1/rerank`` and ``/v2/rerank``, as Cohere and Jina have them."""
+"""``POST /v1/rerank`` and ``/v2/rerank``, as Cohere and Jina have them; ``/rerank``, as TEI and vLLM have it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from intrinsics_core import reranking
+from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.service.answers import json_answer
+from intrinsics_core.service.models import RELEVANCE, pick
 from intrinsics_core.service.serving import Service
 
 _EXAMPLE: dict[str, Any] = {
@@ -38,9 +40,20 @@ class RerankRequest(BaseModel):
 
     query: str
     documents: list[str | Passage]
-    model: str | None = Field(None, description="A runtime of this service. Any other name is the first one's.")
+    model: str | None = Field(
+        None, description="A runtime of this service. The name of another service's model is the first one's."
+    )
     top_n: Annotated[int, Field(ge=1, strict=True)] | None = None
     return_documents: bool = False
+
+
+class TextsRequest(BaseModel):
+    """What to rank, as TEI's clients send it."""
+
+    query: str
+    texts: list[str]
+    raw_scores: bool = Field(False, description="True: logits; else probabilities.")
+    return_text: bool = False
 
 
 class Ranked(BaseModel):
@@ -67,11 +80,9 @@ def routes(serving: Service) -> APIRouter:
     @router.post("/v1/rerank", response_model=RerankResponse, summary="Rank documents by a query")
     @router.post("/v2/rerank", response_model=RerankResponse, summary="Rank documents by a query")
     async def rerank(asked: RerankRequest) -> Response:
-        served = serving.runtimes.get(asked.model or serving.default.name)
+        served, _ = pick(serving, asked.model, task="", tasks=("", RELEVANCE))
         warnings = []
-        if served is None:
-            # Clients are written with the names of other services: they are to work unchanged.
-            served = serving.default
+        if asked.model not in (None, served.name, f"{served.name}/{RELEVANCE}"):
             warnings.append(f"model {str(asked.model)[:100]!r} is not served here: {served.name!r} has ranked")
         documents = [one if isinstance(one, str) else _document(one) for one in asked.documents]
         found = await serving.ask(served, reranking([{"role": "user", "content": asked.query}], documents))
@@ -92,6 +103,19 @@ def routes(serving: Service) -> APIRouter:
         if warnings:
             meta["warnings"] = warnings
         return json_answer({"id": str(uuid4()), "model": served.name, "results": results, "meta": meta})
+
+    @router.post("/rerank", response_model=None, summary="Rank documents, or `texts` as TEI has it")
+    async def unversioned(asked: TextsRequest | RerankRequest) -> Response:
+        if isinstance(asked, RerankRequest):
+            return await rerank(asked)
+        found = await serving.ask(serving.default, reranking([{"role": "user", "content": asked.query}], asked.texts))
+        rows: list[dict[str, Any]] = []
+        for row in found.ranking:
+            score = logit(row.score) if asked.raw_scores and row.score is not None else row.score
+            rows.append(
+                {"index": row.index, "score": score} | ({"text": asked.texts[row.index]} if asked.return_text else {})
+            )
+        return json_answer(rows)
 
     return router
 

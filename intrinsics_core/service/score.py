@@ -1,4 +1,4 @@
-"""``POST /v1/score`` as vLLM has it: what a runtime's cross-encoder says of pairs of texts."""
+"""``POST /v1/score`` and ``/score`` as vLLM has them: what a runtime's cross-encoder says of pairs of texts."""
 
 from __future__ import annotations
 
@@ -61,6 +61,7 @@ def routes(serving: Service) -> APIRouter:
     """The route of scores."""
     router = APIRouter(tags=["score"])
 
+    @router.post("/score", response_model=Scores, summary="The same, without a version")
     @router.post("/v1/score", response_model=Scores, summary="What a cross-encoder says of pairs of texts")
     async def score(asked: ScoreRequest) -> Response:
         served, task = pick(serving, asked.model, task=RELEVANCE, tasks=(RELEVANCE, ENTAILMENT))

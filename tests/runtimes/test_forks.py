@@ -79,6 +79,23 @@ def forking(script: str, url: str) -> subprocess.CompletedProcess[str]:
         ),
         pytest.param(
             """
+            # Nothing was asked before: the client library is still being imported by another thread.
+            at_work = threading.Thread(target=run_many, args=([gate(i) for i in range(4)], runtime))
+            at_work.start()
+            children = []
+            for seconds in (0.02, 0.3, 1, 3):
+                time.sleep(seconds)
+                children.append(in_a_child(lambda: run(gate(100), runtime)))
+            ended_well(*children)
+            print(run(gate(101), runtime).label)
+            at_work.join()
+            print(run(gate(102), runtime).label)
+            """,
+            id="fork while the first requests are made",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            """
             print(run(gate(), runtime).label)
             def child():
                 runtime.close()  # waits for no loop of its parent: faulthandler would tell

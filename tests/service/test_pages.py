@@ -36,7 +36,7 @@ def test_every_route_of_the_service_stands_in_the_schema(http):
     assert paths == {
         "/v1/rerank", "/v2/rerank", "/v1/score", "/v1/embeddings", "/v1/models", "/v1/intrinsics",
         "/v1/intrinsics/{name}", "/v1/report", "/v1/audit/stream", "/v1/audit/stream/{session}",
-        "/health", "/ready", "/metrics",
+        "/health", "/ready", "/metrics", "/rerank", "/score", "/embed",
     }  # fmt: skip
 
 

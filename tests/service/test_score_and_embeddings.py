@@ -37,7 +37,7 @@ def test_one_with_many_or_two_lists(http):
     assert http.post("/v1/score", json={"text_1": [QUESTION] * 3, "text_2": PASSAGES}).status_code == 400
 
 
-@pytest.mark.parametrize("name", ["defalt", "default/embedding", "fast/relevance", "/", "x/y/z"])
+@pytest.mark.parametrize("name", ["defalt", "default/embedding", "fast/relevance", "x/relevance"])
 def test_a_model_that_is_not_here(http, name):
     told = http.post("/v1/score", json={"model": name, "text_1": "a", "text_2": "b"})
     assert told.status_code == 404
@@ -79,9 +79,30 @@ def test_what_has_no_vector(http, asked):
     assert http.post("/v1/embeddings", json=asked).status_code == 400
 
 
-def test_another_models_name_has_no_vector(http):
-    """Vectors are stored: those of another model than was named would spoil an index in silence."""
-    assert http.post("/v1/embeddings", json={"model": "text-embedding-3-small", "input": "x"}).status_code == 404
+@pytest.mark.parametrize("name", ["text-embedding-3-small", "BAAI/bge-reranker-v2-m3", "rerank-v3.5"])
+def test_another_services_name_is_the_first_runtimes_model_on_every_route(http, name):
+    for path, asked, model in (
+        ("/v1/embeddings", {"input": "x"}, "default/embedding"),
+        ("/v1/score", {"text_1": "a", "text_2": "b"}, "default/relevance"),
+        ("/v1/rerank", {"query": "a", "documents": ["b"]}, "default"),
+    ):
+        assert http.post(path, json=asked | {"model": name}).json()["model"] == model
+        wrong = http.post(path, json=asked | {"model": "defualt"})
+        assert wrong.status_code == 404 and wrong.json()["error"]["message"] == wrong.json()["detail"]
+
+
+def test_the_shapes_of_tei_and_of_vllm_without_a_version(http):
+    told = http.post("/rerank", json={"query": QUESTION, "texts": PASSAGES, "return_text": True}).json()
+    ranked = http.post("/rerank", json={"query": QUESTION, "documents": PASSAGES}).json()["results"]
+    assert [(row["index"], row["score"]) for row in told] == [(r["index"], r["relevance_score"]) for r in ranked]
+    assert [row["text"] for row in told] == [PASSAGES[row["index"]] for row in told]
+    raw = http.post("/rerank", json={"query": QUESTION, "texts": PASSAGES, "raw_scores": True}).json()
+    assert [row["index"] for row in raw] == [row["index"] for row in told] and raw[0]["score"] != told[0]["score"]
+    vectors = http.post("/v1/embeddings", json={"input": PASSAGES}).json()
+    assert http.post("/embed", json={"inputs": PASSAGES}).json() == [row["embedding"] for row in vectors["data"]]
+    assert vectors["usage"]["total_tokens"] > 2 * len(PASSAGES)
+    asked = {"text_1": QUESTION, "text_2": PASSAGES}
+    assert http.post("/score", json=asked).json()["data"] == http.post("/v1/score", json=asked).json()["data"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ def test_embeddings_and_models(service):
 def test_errors_are_the_sdks_own(service):
     client = openai.OpenAI(base_url=f"{service}/v1", api_key="unused")
     with pytest.raises(openai.NotFoundError) as told:
-        client.embeddings.create(model="text-embedding-3-small", input="x")
+        client.embeddings.create(model="defualt/embedding", input="x")
     assert "default/embedding" in str(told.value.body)
+    assert "model is unknown" in str(told.value)
+    assert len(client.embeddings.create(model="text-embedding-3-small", input="x").data) == 1
     with pytest.raises(openai.BadRequestError):
         client.embeddings.create(model="default", input=[[1, 2, 3]])
