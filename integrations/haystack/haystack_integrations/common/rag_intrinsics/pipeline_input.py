@@ -33,7 +33,7 @@ class PipelineInput:
     @cached_property
     def messages(self) -> list[dict[str, Any]]:
         """The turns as the core takes them, with the tool calls that were made for them."""
-        return messages(self.turns, [document.content or "" for document in self.documents])
+        return messages(self.turns, [document.content for document in self.documents if document.content])
 
     @cached_property
     def passages(self) -> list[dict[str, Any]]:
@@ -41,7 +41,7 @@ class PipelineInput:
         asked = self.question
         return [passage(document, self.shown, asked) for document in self.sources]
 
-    @property
+    @cached_property
     def question(self) -> str:
         """The last turn of the user's."""
         return next((turn.text for turn in reversed(self.turns) if turn.asks), "")
