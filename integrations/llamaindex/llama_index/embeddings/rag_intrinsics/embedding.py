@@ -19,14 +19,12 @@ class IntrinsicsEmbedding(RuntimeHolder, BaseEmbedding):
     """The sentence encoder of the embedded runtime, for any vector store: no key, no GPU, no network, no torch.
 
     All components of a process share one model with it. Vectors have length 1; a long text is the mean of its windows.
-    What is embedded of a node is LlamaIndex's to say: its text with the metadata that it does not exclude.
 
     Args:
         runtime: None or ``"embedded"`` for the encoder that ships; a config such as ``{"kind": "embedded", "path":
             FOLDER}`` for another one; or an embedded runtime, to share it.
-        model_name: what the vectors are labelled with, for caches and traces; it names the encoder that is loaded, the
-            shipped one or the folder of another, and nothing else: to load another one, give ``runtime``.
-        embed_batch_size: texts per call; within one the encoder sorts by length and uses every core.
+        model_name: what the vectors are labelled with: the name of what is loaded, and nothing else.
+        embed_batch_size: texts per call.
 
     Raises:
         InvalidInput: the runtime does not embed, ``model_name`` is not what it loads, or there is no such setting.
@@ -35,8 +33,7 @@ class IntrinsicsEmbedding(RuntimeHolder, BaseEmbedding):
         >>> from llama_index.core import VectorStoreIndex
         >>> from llama_index.core.schema import TextNode
         >>> from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
-        >>> nodes = [TextNode(id_="cranes", text="The harbour has two cranes."),
-        ...          TextNode(id_="mill", text="Ada Brink built the tide mill in 1911.")]
+        >>> nodes = [TextNode(text="There are two cranes."), TextNode(id_="mill", text="Ada Brink built the mill.")]
         >>> index = VectorStoreIndex(nodes, embed_model=IntrinsicsEmbedding())
         >>> index.as_retriever(similarity_top_k=1).retrieve("Who was the engineer of the water mill?")[0].node_id
         'mill'
@@ -50,7 +47,6 @@ class IntrinsicsEmbedding(RuntimeHolder, BaseEmbedding):
     def __init__(self, runtime: Any = None, **settings: Any) -> None:
         check_names(settings, type(self).model_fields, called=self.class_name())
         super().__init__(runtime=runtime, **settings)
-        # Nothing is loaded yet: the model comes with the first text.
         self.model_name = settings.get("model_name", "")
 
     def __setattr__(self, name: str, value: Any) -> None:

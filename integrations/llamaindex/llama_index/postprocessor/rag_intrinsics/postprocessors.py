@@ -111,22 +111,18 @@ class IntrinsicsRerank(JudgingPostprocessor):
 
     ``metadata`` gets ``reranking_rank``, ``reranking_score`` and, where comparisons were held, ``reranking_wins``.
     Where each node has a probability (embedded and encoder runtimes, ``mode="pointwise"``), the retriever's own scores
-    take part in it, with a bound, where all nodes have one. A score that a reranker of ours wrote for another question
-    does not count. Scores that only rise down the list are distances; ``reranking_prior`` says how they were read.
-    Such probabilities depend on nothing else in the list, so LlamaIndex's ``SimilarityPostprocessor`` fits behind it.
-    No threshold fits the lists and comparisons of a language model.
+    take part in it, with a bound, where all nodes have one; ``reranking_prior`` says how they were read. Such
+    probabilities depend on nothing else in the list, so LlamaIndex's ``SimilarityPostprocessor`` fits behind it.
 
     Args:
         top_n: return at most this many; None for all.
-        mode: how a language model ranks: ``"listwise"`` (one call up to 20 documents), ``"pairwise"``
-            (comparisons), ``"pointwise"`` (one call a document, scores that a threshold fits); None for the profile's
-            own. See :func:`intrinsics_core.reranking`.
+        mode: how a language model ranks: ``"listwise"``, ``"pairwise"`` or ``"pointwise"``, as
+            :func:`intrinsics_core.reranking` has it; None for the profile's own.
         prior: which of two of the retriever's scores is the better one: ``"higher"``, ``"lower"`` (distances), or
             ``"auto"``, as the list's order tells; a list that neither rises nor falls then leaves its scores out. None:
             they do not count.
         memory: the memory of a chat engine, to read the turns before the question from.
-        metadata_mode: which metadata is read beside the text: what is embedded of a node (as LlamaIndex's own
-            cross-encoder reranker reads it), what LLMs are shown (``MetadataMode.LLM``), or none.
+        metadata_mode: which metadata is read beside the text: what is embedded of a node, by default.
 
     Example:
         >>> from llama_index.core.schema import NodeWithScore, TextNode
@@ -160,8 +156,7 @@ class ContextRelevancePostprocessor(JudgingPostprocessor):
         similarity_cutoff: keep only nodes that score at least this; None for all. A node without a score of ours (its
             judgement failed, and ``on_error`` is ``"fallback"``) is kept; ``context_relevance_degraded`` says why.
         memory: the memory of a chat engine, to read the turns before the question from.
-        metadata_mode: which metadata is read beside the text: what LLMs are shown of a node, what is embedded of it
-            (``MetadataMode.EMBED``), or none.
+        metadata_mode: which metadata is read beside the text: what LLMs are shown of a node, by default.
 
     Example:
         >>> from llama_index.core.schema import NodeWithScore, TextNode

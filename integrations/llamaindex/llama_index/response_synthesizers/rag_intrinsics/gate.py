@@ -10,12 +10,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from llama_index.core import Settings
-from llama_index.core.base.response.schema import (
-    RESPONSE_TYPE,
-    AsyncStreamingResponse,
-    PydanticResponse,
-    StreamingResponse,
-)
+from llama_index.core.base.response import schema
 from llama_index.core.chat_engine import CondensePlusContextChatEngine
 from llama_index.core.chat_engine.types import AgentChatResponse, BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
@@ -31,14 +26,7 @@ from llama_index.core.types import RESPONSE_TEXT_TYPE
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics._component import InnerPrompts, IntrinsicComponent, check_names
 from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, distinct, passages, remembered
-from llama_index.rag_intrinsics._responses import (
-    PlainRefusal,
-    StructuredRefusal,
-    judged_by,
-    noted,
-    noted_on,
-    sub_answers,
-)
+from llama_index.rag_intrinsics._responses import PlainRefusal, StructuredRefusal, judged_by, noted, sub_answers
 from llama_index.rag_intrinsics.query import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics.check import AnswerCheck, Asked
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
@@ -110,9 +98,9 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         inner: the synthesizer that answers, or an LLM, for LlamaIndex's default one with it; None: with its default.
         check: how an answer is judged: an :class:`AnswerCheck`, or the names of its checks (``"audit"``), which are
             asked for where the gate asks; None: not at all.
-        canned: the answer to what the nodes do not answer: a text, a function of the question that gives it (in
-            asynchronous use it may be awaited), or, for structured answers, an object of their class. A structured
-            answer that is refused with a text is a response without an object, whose fields read as None.
+        canned: the answer to what the nodes do not answer: a text, a function of the question that gives it (which may
+            be awaited), or, for structured answers, an object of their class. A structured answer that is refused with
+            a text is a response without an object, whose fields read as None.
         memory: the memory of a chat engine, to read the turns before the question from; a
             :class:`~llama_index.rag_intrinsics.ConversationQuery` brings its own.
         streaming: whether the synthesizer that is made of an LLM streams; one that is given does as it was made to.
@@ -241,7 +229,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
+    ) -> schema.RESPONSE_TYPE:
         do: dict[str, Any] = {
             "remember": lambda asked: remembered(asked, self._memory),
             "judge": self._gate._results,
@@ -249,7 +237,8 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             "answer": lambda asked: self._inner.synthesize(asked, nodes, additional_source_nodes, **response_kwargs),
             "check": lambda given: given[0]._checked(*given[1:]),
         }
-        response: RESPONSE_TYPE = run_steps(self._steps(query, nodes, additional_source_nodes, StreamingResponse), do)
+        steps = self._steps(query, nodes, additional_source_nodes, schema.StreamingResponse)
+        response: schema.RESPONSE_TYPE = run_steps(steps, do)
         return response
 
     async def asynthesize(
@@ -258,7 +247,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
+    ) -> schema.RESPONSE_TYPE:
         do: dict[str, Any] = {
             "remember": lambda asked: aremembered(asked, self._memory),
             "judge": self._gate._aresults,
@@ -266,20 +255,20 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             "answer": lambda asked: self._inner.asynthesize(asked, nodes, additional_source_nodes, **response_kwargs),
             "check": lambda given: given[0]._achecked(*given[1:]),
         }
-        steps = self._steps(query, nodes, additional_source_nodes, AsyncStreamingResponse)
-        response: RESPONSE_TYPE = await arun_steps(steps, do)
+        steps = self._steps(query, nodes, additional_source_nodes, schema.AsyncStreamingResponse)
+        response: schema.RESPONSE_TYPE = await arun_steps(steps, do)
         return response
 
     def _steps(
         self, query: QueryType, nodes: Sequence[NodeWithScore], more: Sequence[NodeWithScore] | None, stream: Any
-    ) -> Steps[RESPONSE_TYPE]:
+    ) -> Steps[schema.RESPONSE_TYPE]:
         history = self._history or (yield "remember", query)
         documents, behind = (passages(distinct(of), self._gate.metadata_mode) for of in (nodes, more or ()))
         found, verdicts = yield from self._gate.judged(query, documents, history, sub_answers(nodes), behind)
         if self._gate.blocks(found):
             dispatcher.event(SynthesizeStartEvent(query=query))
             canned = yield "say", query
-            response: RESPONSE_TYPE = noted(
+            response: schema.RESPONSE_TYPE = noted(
                 self._refusal([*nodes, *(more or ())], canned, stream), verdicts | {CANNED: True}
             )
             dispatcher.event(SynthesizeEndEvent(query=query, response=response))
@@ -290,7 +279,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             if self._check:
                 asked = Asked(query, history, lambda: distinct(judged_by(nodes, more)))
                 response = yield "check", (self._check, asked, response)
-        NOTED.get({})[KEY] = noted_on(response)[KEY]
+        NOTED.get({})[KEY] = (response.metadata or {})[KEY]
         return response
 
     # --- with texts alone: there is no metadata to write into ---------------------------------------------------------
@@ -311,16 +300,16 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         said = self._said(query)
         return await said if inspect.isawaitable(said) else said
 
-    def _refusal(self, nodes: list[NodeWithScore], canned: Any, stream: Any) -> RESPONSE_TYPE:
+    def _refusal(self, nodes: list[NodeWithScore], canned: Any, stream: Any) -> schema.RESPONSE_TYPE:
         """The canned answer, in the form in which ``inner`` would have answered."""
         metadata = self._get_metadata_for_response([item.node for item in nodes]) or {}
         if isinstance(canned, BaseModel):
-            return PydanticResponse(canned, nodes, metadata)
+            return schema.PydanticResponse(canned, nodes, metadata)
         if self._output_cls is not None or isinstance(self._llm, StructuredLLM):
             return StructuredRefusal(None, nodes, metadata, canned)
         if self._streaming:
-            tokens = _tokens(canned) if stream is StreamingResponse else _atokens(canned)
-            response: RESPONSE_TYPE = stream(tokens, nodes, metadata)
+            tokens = _tokens(canned) if stream is schema.StreamingResponse else _atokens(canned)
+            response: schema.RESPONSE_TYPE = stream(tokens, nodes, metadata)
             return response
         return PlainRefusal(canned, nodes, metadata)
 
