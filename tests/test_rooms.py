@@ -195,7 +195,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2479,
     "demo": 678,
-    "embedded": 5918,
+    "embedded": 5910,
     "encoders": 1496,
     "intrinsics": 3575,
     "local": 1310,
@@ -210,10 +210,10 @@ MOST_LINES = {
     "text": 1919,
     "training": 1549,
 }
-MOST_CODE = 29349  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 204  # compiled in the core
+MOST_CODE = 29338  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 203  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=333)  # by a detection of two sentences
-MOST_TEST_LINES = 4518  # under tests/embedded and tests/text
+MOST_TEST_LINES = 4379  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:

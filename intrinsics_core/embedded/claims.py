@@ -7,8 +7,7 @@ the assistant says of its own acts is supported by the tool calls of the convers
 the user, by the turns of the system and the user (`Spoken`). No document tells that. Without such a source it is a
 claim like any other.
 
-What it is not: a reader. A claim wrongly said to claim nothing is never judged, so the thresholds are high. What is
-format and no language needs no head: fences, marks, numbers of items.
+What it is not: a reader. A claim wrongly said to claim nothing is never judged, so the thresholds are high.
 """
 
 from __future__ import annotations
@@ -21,11 +20,10 @@ from typing import TYPE_CHECKING
 
 from intrinsics_core.embedded.heads import hashed, load_text_head, places
 from intrinsics_core.embedded.short_answers import is_bare, yes_or_no
-from intrinsics_core.embedded.turns import asks, asks_what_was_done, true_answer
+from intrinsics_core.embedded.turns import asks_what_was_done, true_answer
 from intrinsics_core.embedded.words import Unit, claim, keys_of, terms, tokens
 from intrinsics_core.protocol.task import Message, Task, ToolCall
 from intrinsics_core.text.layout import ends_in_question, laid_out
-from intrinsics_core.text.lines import is_fence
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.heads import Floats
@@ -53,7 +51,7 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         alone: whether it is all that a question was answered with. "1.50" is a price then and no number of a list.
     """
     text = sentence.strip()
-    if is_bare(text) or not claim(text).units or (len(text.split()) == 1 and is_fence(text)):
+    if is_bare(text) or not claim(text).units:
         return False
     if not alone and _MARKER.match(text) and not NUMBERING.match(text):
         return False
@@ -196,16 +194,10 @@ def _of_call(sentence: str, name: str, arguments: str) -> Iterator[str]:
 
 
 def names_of_the_user(turns: Iterable[Message], texts: Sequence[str]) -> frozenset[str]:
-    """Words with capital letters that may name the user: of the sentences before the answer that ask and claim nothing,
-    such as "This is Ada Brink" and "Good morning, Ms Brink!", and of the system. Those of a document are left out.
+    """Words with capital letters that may name the user, of the turns before the answer: "This is Ada Brink", "Good
+    morning, Ms Brink!". Those of a document are left out.
     """
-    told = [
-        span.text
-        for turn in turns
-        if turn.role in ("user", "assistant", "system") and len(turn.content) <= _A_TURN
-        for span in laid_out(turn.content)
-        if turn.role == "system" or not (asks(span.text) if turn.role == "user" else makes_claim(span.text))
-    ]
+    told = (span.text for turn in turns if len(turn.content) <= _A_TURN for span in laid_out(turn.content))
     words = {word for text in told for word in re.findall(_NAME, text)[1:] if word[:1].isupper() and word[1:]}
     return frozenset(word for word in words if not any(word in text for text in texts))
 
@@ -214,15 +206,8 @@ _A_TURN = 400  # characters of a turn that tells a name, and is no text
 
 
 def unaddressed(sentence: str, names: frozenset[str]) -> str:
-    """A sentence without the name by which it addresses the user: in front, or at the end behind a comma."""
+    """A sentence without the name by which it addresses the user, at its end behind a comma."""
     if not names or "," not in sentence:
         return sentence
     name = rf"(?:[A-Z][a-z]{{1,2}}\.? )?(?:{'|'.join(map(re.escape, sorted(names)))})"
-    known = rf"{name}(?: {name})*"
-    behind = re.sub(rf"(?P<last>\A\w+|(?<=\s)[^A-Z\s]\S*), {known}(?=[.!]*\Z)", r"\g<last>", sentence)
-    a_list = r"(?![A-Z]\w+ (?:[a-z]+ )?[A-Z])"
-    front = re.match(rf"(?P<lead>(?:- )?(?:\w[\w' ]{{0,24}}?,? )??){known},\s(?=\w){a_list}", behind)
-    if front is None:
-        return behind
-    lead, rest = front["lead"].rstrip(" ,"), behind[front.end() :]
-    return f"{lead}, {rest}" if lead.strip("- ") else f"{front['lead']}{rest[0].upper()}{rest[1:]}"
+    return re.sub(rf"(?P<last>\A\w+|(?<=\s)[^A-Z\s]\S*), {name}(?: {name})*(?=[.!]*\Z)", r"\g<last>", sentence)

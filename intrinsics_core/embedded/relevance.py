@@ -17,16 +17,17 @@ questions of your own (`calibrate`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import logit as log_odds
-from intrinsics_core.embedded.heads import SURE, LinearHead, bounded, load_head
+from intrinsics_core.embedded.heads import SURE, LinearHead, bounded, hashed, load_head, load_text_head
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.rewrite.standing_alone import asked_alone, turns_of
-from intrinsics_core.embedded.words import idf, is_known, terms
+from intrinsics_core.embedded.values import quantities
+from intrinsics_core.embedded.words import idf, is_known, terms, tokens
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
 from intrinsics_core.protocol.results import Answerability, AnswerRelevance, Judgement
@@ -48,7 +49,6 @@ FEATURES = ("cosine", "sentence_coverage")
 READ = "reader"
 """The reader's column: its logit of *answers*, from -1 where it is sure of no to 1 where it is sure of yes."""
 _WINDOW = 180  # words of a passage that are read; the reader takes them in two windows, of which the best counts
-_FEW = 3  # words with content, below which an answer does not say what it is about
 _A_WORD = 2  # words of an answer that claims nothing, up to which it is no refusal either
 
 
@@ -188,6 +188,25 @@ def _said(passage: str) -> tuple[str, ...]:
     return tuple(said if any(said) else plain)
 
 
+def places_of_answer(question: str, answer: str) -> tuple[int, ...]:
+    """What the head of answer relevance reads of a question beside an answer: what the one begins with and ends in, and
+    what the other is made of, each with each.
+    """
+    return hashed(_of_answer(question, answer))
+
+
+def _of_answer(question: str, answer: str) -> Iterator[str]:
+    asked, said = tokens(question), tokens(answer)
+    words = [token.text.casefold() for token in asked]
+    content = {token.term for token in asked if not token.is_stop}
+    begins = {" ".join(words[:n]) for n in (1, 2, 3)} | {f"-{word}" for word in words[-1:]} | {"", *sorted(content)[:8]}
+    units = {key.partition(":")[0] for each in quantities(answer) for key in (*each.keys, "number:")}
+    made = {f"unit:{unit}" for unit in units} | {f"^{token.text.casefold()}" for token in said[:1]}
+    made |= {"name" for token in said[1:] if token.is_capitalised} | {f"{token.term}" for token in said}
+    made |= {f"length:{min(6, len(said).bit_length())}", f"same:{min(3, len(content & {t.term for t in said}))}"}
+    yield from (f"{a}*{b}" for a in sorted(begins) for b in sorted(made))
+
+
 # The intrinsics.
 
 
@@ -301,21 +320,24 @@ def answerable_by(own: Overrides, task: Task, asked: Asked) -> Answerability:
 
 
 def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
-    """Whether an answer addresses its question: its sentences that claim something are judged as a passage would be.
+    """Whether an answer is one to its question, by a small fitted head (`training/answer_relevance.py`).
 
-    An answer of a few words does not tell what it answers, and a question back is no answer: there is no verdict then.
+    It is told from what the question asks with and what the answer is made of, the cosine, shared words and, with a
+    reader, its logit of *answers*. Only what claims something is judged. There is no verdict on a yes or a no alone, and
+    none on a question back.
     """
+    import numpy as np
+
     from intrinsics_core.embedded.claims import makes_claim
     from intrinsics_core.embedded.short_answers import is_bare
 
     said = [sentence.text for sentence in task.response_sentences]
     claimed = " ".join(text for text in said if makes_claim(text, alone=len(said) == 1))
-    short = len(set(terms(claimed))) < _FEW if claimed else len(task.response.split()) <= _A_WORD
-    if short or (not claimed and any(map(is_bare, said))):
-        reason = "too short an answer to tell without a language model"
-        return AnswerRelevance(label=None, score=None, reason=reason)
     if not claimed and said and all(text.rstrip().endswith("?") for text in said):
         return AnswerRelevance(label=None, score=None, reason="the answer is a question back")
+    if not claimed and (any(map(is_bare, said)) or len(task.response.split()) <= _A_WORD):
+        reason = "too short an answer to tell without a language model"
+        return AnswerRelevance(label=None, score=None, reason=reason)
     if not claimed:
         return AnswerRelevance(label="irrelevant", score=0.0)
     question = yield from asked_alone(own, task)
@@ -324,6 +346,8 @@ def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
         Embed(task.intrinsic, (claimed,), kind="passage"),
     ]
     (asked,), (answer,) = vectors_of(replies)
-    head = shipped_head("relevance")
-    score = passage_score(question, claimed, asked, answer, head)
-    return AnswerRelevance(label=label_of(score, head.thresholds["relevant"], head.thresholds["partial"]), score=score)
+    (logits,) = (yield from read(task, [[(question, claimed)]], "answers")) if own.reads else [[]]
+    head = load_text_head("answer_relevance", vector=bool(own.reads))
+    numbers = np.array([*features(question, claimed, asked, answer), *map(read_as, logits)], np.float32)
+    score = head.probabilities(places_of_answer(question, claimed), numbers)["direct"]
+    return AnswerRelevance(label=label_of(score, head.thresholds["direct"], head.thresholds["partial"]), score=score)

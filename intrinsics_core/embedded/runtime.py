@@ -194,6 +194,7 @@ class EmbeddedRuntime(BlockingRuntime):
         for name in ("claims", "turn", "calls"):
             heads.load_text_head(name)
         heads.load_text_head("claims", vector=True)
+        heads.load_text_head("answer_relevance", vector=self.has_reader)
         build_all()
 
     def close(self) -> None:

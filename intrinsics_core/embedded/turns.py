@@ -17,20 +17,16 @@ What it is not: sure. A turn wrongly said to ask nothing passes the gate.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 from intrinsics_core.embedded.heads import load_text_head, places
-from intrinsics_core.embedded.words import is_known
 from intrinsics_core.text.layout import ends_in_question, laid_out
 from intrinsics_core.text.scripts import unfitted_language
 
 Turn = tuple[str, str]
 """(role, text)."""
 
-_WORD = re.compile(r"[^\W\d_]+")
-_FEW = 2  # words of a turn that may be a greeting in any language
 _LONGEST = 160  # characters of a turn that may ask nothing
 _MOST = 2_000  # characters of messages in a row that are read as one
 KINDS = ("asks", "adds", "done", "again", "answers", "accepts", "program", "human", "bot", "nothing")
@@ -55,15 +51,8 @@ def _kind(text: str, before: str = "") -> str:
     if len(text.strip()) > _LONGEST or unfitted_language(text):
         return "asks"
     sentences = [span.text for span in laid_out(text) if any(map(str.isalnum, span.text))]
-    words = _WORD.findall(text)
-    if len(words) > _FEW and not any(map(is_known, words)):
-        return "asks"  # of nothing but names the head knows nothing
-    kinds = {_kind_of_one(" ".join(sentence.split()), before) for sentence in sentences}
+    kinds = {load_text_head("turn").kind(places(" ".join(sentence.split()), before)) for sentence in sentences}
     return next((kind for kind in KINDS if kind in kinds), "nothing")
-
-
-def _kind_of_one(sentence: str, before: str) -> str:
-    return load_text_head("turn").kind(places(sentence, before))
 
 
 def asks(turn: str) -> bool:
@@ -110,14 +99,12 @@ def asks_what_was_done(turn: str) -> bool:
 
 
 def as_one_turn(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns with the user's last messages as one, from the newest that asks on. What the user tells beside ("I love
-    swimming") stays in a turn of its own before it.
-    """
+    """The turns with the user's last messages as one: the newest that asks, and what later ones add to it."""
     begin, length = len(turns) - 1, 0
     while begin > 0 and _leans(turns[begin][1]):
         before = begin - 1
-        while before > 0 and turns[before][0] != "user" and not _answers(turns[before]):
-            before -= 1
+        while before > 0 and turns[before][0] != "user" and not (turns[before][0] == "assistant" and turns[before][1]):
+            before -= 1  # calls of tools and what they said
         length += len(turns[begin][1])
         if turns[before][0] != "user" or length + len(turns[before][1]) > _MOST:
             break
@@ -126,12 +113,7 @@ def as_one_turn(turns: Sequence[Turn]) -> tuple[Turn, ...]:
         return tuple(turns)
     first, *behind = turns[begin:]
     added = [text for role, text in behind if role == "user" and _kind(text) == "adds"]
-    told = [turn for turn in behind if turn[0] != "user" or _kind(turn[1]) != "adds"]
-    return (*turns[:begin], *told, ("user", "\n".join([first[1], *added])))
-
-
-def _answers(turn: Turn) -> bool:
-    return turn[0] == "assistant" and bool(turn[1].strip())
+    return (*turns[:begin], ("user", "\n".join([first[1], *added])))
 
 
 def _leans(text: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from intrinsics_core.protocol.results import Answerability, Citations, HallucinationDetection, SentenceVerdict
 
 _SURE, _UNSURE = 0.75, 0.35  # certainties from, and up to, which an answer counts as certain and as uncertain
-_BESIDE = 0.5  # answer relevance below which an answer does not address the question
+_BESIDE = 0.2  # answer relevance below which it is sure that an answer does not address the question
 _RICHLY = 2  # citations
 _WORD = re.compile(r"\w+")
 

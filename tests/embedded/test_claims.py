@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from benchmarks.quality_small_talk import is_claim, should_be
-from intrinsics_core import audit, hallucination_detection, run
-from intrinsics_core.embedded.claims import Spoken, makes_claim, names_of_the_user, unaddressed
+from intrinsics_core import hallucination_detection, run
+from intrinsics_core.embedded.claims import Spoken, makes_claim, unaddressed
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.sources import Sources
 from intrinsics_core.embedded.support import support
-from intrinsics_core.protocol.task import Message, check
+from intrinsics_core.protocol.task import check
 from training.small_talk import Row, sentences
 
 LEASE = [
@@ -68,38 +68,6 @@ def test_no_sentence_is_written_twice() -> None:
     assert len(set(every)) == len(every)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "You are welcome!", "Have a nice day.", "Let me know if you have more questions.", "Would you like more?",
-        "I don't know.", "The documents do not mention the mayor.", "Here is a summary of the passages:",
-    ],
-)  # fmt: skip
-def test_what_claims_nothing_is_na_and_blocks_nothing(text: str) -> None:
-    behind = judged(talk("What is the rent?", f"The rent is 900 euros a month. {text}"))
-    assert [sentence.label for sentence in behind.sentences] == ["faithful", "NA"]
-    assert behind.label == "faithful" and behind.missing == 0
-    alone = judged(talk("What is the rent?", text))
-    assert (alone.label, alone.missing) == ("NA", 0)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Is there a lift?", "Sure, the lift works."),
-        ("How much is it?", "1.50"),
-        ("Which table is taken?", "Table 7."),
-        ("Who is the caretaker?", "Oksana."),
-        ("What about dogs?", "I don't know about dogs, but the rent is 5000 euros a month."),
-        ("What about dogs?", "Unfortunately, the tenant may keep ten dogs."),
-        ("What about frost?", "The policy does not cover frost."),
-        ("What about pets?", "We don't take dogs."),
-    ],
-)
-def test_what_only_looks_like_small_talk_is_judged(question: str, answer: str) -> None:
-    assert "NA" not in labels(question, answer)
-
-
 @pytest.mark.parametrize("text", ["", "   ", "...", "🎉", "[1]", "(Passage 2)", "Page 3 of 10", "a)", "|---|", "```"])
 def test_what_is_format_claims_nothing(text: str) -> None:
     assert not makes_claim(text)
@@ -120,34 +88,6 @@ def test_a_report_is_na_only_where_its_call_was_made() -> None:
     assert both == ["NA", "faithful"]
 
 
-def later(asked: str, said: str) -> str:
-    call = {"role": "assistant", "content": "", "tool_calls": [SENT]}
-    begun = [{"role": "user", "content": "Mail that to Anna."}, call, {"role": "tool", "content": "ok"}]
-    return str(judged([*begun, {"role": "assistant", "content": "Done."}, *talk(asked, said)]).label)
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [("Did you send it?", "Yes, I sent the mail to Anna."), ("Did you send it to Anna?", "Yes.")],
-)
-def test_a_call_of_an_earlier_turn_is_reported_where_the_user_asks_what_was_done(asked: str, said: str) -> None:
-    assert later(asked, said) == "NA"
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ("Please send it to Bruno, too.", "I have sent the email to Bruno."),
-        ("Send it to me as well.", "I have sent it."),
-        ("Did you send it to Bruno?", "Yes."),
-        ("Did you send it to Bruno?", "Yes, I have sent it."),
-        ("Did you send it?", "I sent it to Anna, and the house burned in 1940."),
-    ],
-)
-def test_a_call_of_an_earlier_turn_is_no_reason_to_believe_another_report(asked: str, said: str) -> None:
-    assert later(asked, said) != "NA"
-
-
 def test_calls_are_those_of_the_turn() -> None:
     turns = [
         {"role": "user", "content": "Mail Anna."},
@@ -166,14 +106,6 @@ LUNA = "You are Luna, the assistant of the house. Be friendly, and answer in one
 
 @pytest.mark.parametrize(
     ("system", "answer"),
-    [(LUNA, "My name is Luna."), ("", "I am an AI assistant."), ("", "You can call me Luna.")],
-)
-def test_who_answers_needs_no_document(system: str, answer: str) -> None:
-    assert labels("Who are you?", answer, system=system) == ["NA"]
-
-
-@pytest.mark.parametrize(
-    ("system", "answer"),
     [
         (LUNA, "I am Bob, the assistant of the house."),
         (LUNA, "I am Luna, and the rent is 5000 euros."),
@@ -185,46 +117,17 @@ def test_what_nobody_told_of_who_answers_is_judged(system: str, answer: str) -> 
     assert labels("Who are you?", answer, system=system) != ["NA"]
 
 
-def test_what_the_user_said_may_be_said_back() -> None:
-    asked = "I arrive at 5 p.m. on Friday with two cats. What is the rent?"
-    assert labels(asked, "You said that you arrive at 5 p.m. with two cats.") == ["NA"]
-    assert labels(asked, "You said that you arrive at 9 p.m. with 7 dogs.") != ["NA"]
-
-
-@pytest.mark.parametrize(
-    ("turns", "answer"),
-    [
-        (talk("Good morning, this is Ada Hale.", "Hello!"), "Ms Hale, the rent is {} euros a month."),
-        (talk("Hi, I'm Tom.", "How can I help?"), "The rent is {} euros a month, Tom."),
-        (
-            [{"role": "system", "content": "The customer's name is Jean-Luc."}],
-            "The rent is {} euros a month, Jean-Luc!",
-        ),
-    ],
-)
-def test_the_users_name_needs_no_source_and_what_stands_beside_it_does(turns: list[Any], answer: str) -> None:
-    right = run(audit([*turns, *talk("What is the rent?", answer.format(900))], LEASE))
-    assert right.label == "faithful" and right.sentences[0].text == answer.format(900)
-    assert run(audit([*turns, *talk("What is the rent?", answer.format(5000))], LEASE)).label == "unfaithful"
-
-
 @pytest.mark.parametrize(
     ("sentence", "left"),
     [
-        ("- Tom, it is free.", "- It is free."),
-        ("No, Tom, it is closed.", "No, it is closed."),
         ("Breakfast is free, Tom.", "Breakfast is free."),
         ("Our manager is Tom.", "Our manager is Tom."),
         ("It opens at 9, Tom Hale.", "It opens at 9, Tom Hale."),  # which nobody has said
         ("It is run by Tom and Ben, who live here.", "It is run by Tom and Ben, who live here."),
     ],
 )
-def test_a_name_is_left_out_at_the_ends_of_a_sentence(sentence: str, left: str) -> None:
+def test_a_name_is_left_out_at_the_end_of_a_sentence(sentence: str, left: str) -> None:
     assert unaddressed(sentence, frozenset({"Tom"})) == left
-
-
-def test_what_is_asked_about_is_no_name_of_the_user() -> None:
-    assert names_of_the_user([Message("user", "Is the menu in German? Does Tom Hale work there?")], []) == frozenset()
 
 
 def test_another_encoder_decides_by_words_alone() -> None:

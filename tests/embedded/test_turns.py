@@ -57,55 +57,12 @@ def test_a_turn_that_asks_nothing_passes_with_a_reason(turn: str) -> None:
     assert found.label == "answerable" and found.probability is None and found.reason
 
 
-@pytest.mark.parametrize(
-    "turn", ["Thanks, that helps. Who is the mayor?", "My washing machine leaks.", "Who are your partners in Norway?"]
-)
-def test_a_question_beside_a_remark_is_judged(turn: str) -> None:
-    found = gate(talk(*HOURS, turn))
-    assert found.label == "unanswerable" and found.probability is not None
-
-
-@pytest.mark.parametrize("turn", ["Sorry?", "Really?", "I don't understand.", "That's wrong.", "Can you repeat that?"])
-def test_a_turn_about_the_last_answer_is_judged_as_the_question_before(turn: str) -> None:
-    assert gate(talk(*HOURS, turn)).label == "answerable"
-    assert gate(talk(*CATS, turn)).label == "unanswerable"
-    assert label(*HOURS, turn, RIGHT) == "faithful"
-    assert label(*HOURS, turn, RIGHT.replace("9", "7")) == "unfaithful"
-
-
-def test_a_bare_answer_said_again_answers_the_question_before() -> None:
-    dogs = ("Are dogs admitted?", "No, dogs are not admitted.")
-    assert (label(*dogs, "Sorry?", "No."), label(*dogs, "Sorry?", "Yes.")) == ("faithful", "unfaithful")
-
-
-def test_what_the_assistant_asked_for_belongs_to_the_question_before() -> None:
-    asked, said = "That depends. How old are you?", "I am 70."
-    found = gate(talk("What does a day ticket cost for adults?", asked, said))
-    assert found.label == "answerable" and found.probability is not None
-    assert gate(talk("Who is the mayor of Norwich?", asked, said)).label == "unanswerable"
-    assert gate(talk(CATS[0], "Hello! How can I help you today?", "I'm Tom.")).probability is None
-
-
 def test_an_accepted_offer_is_the_question() -> None:
     offer = "Shall I look up what a day ticket costs?"
     said = [("user", "When is it open?"), ("assistant", f"From 9 a.m. {offer}"), ("user", "Yes please")]
     assert accepted_offer(said) == offer
     assert accepted_offer([*said[:2], ("user", "When does it close?")]) == ""
     assert accepted_offer([("user", "Hi"), ("assistant", "It is open."), ("user", "Yes please")]) == ""
-
-
-@pytest.mark.parametrize("added", ["Please be quick", "For adults", "Thanks!", "My name is Tom"])
-def test_what_is_added_does_not_hide_the_question(added: str) -> None:
-    found = gate(messages(PRICE, added))
-    assert found.label == "answerable" and found.probability is not None
-    assert PRICE in run(query_rewrite(messages(PRICE, added))).query
-    assert gate(messages(CATS[0], added)).label == "unanswerable"
-
-
-@pytest.mark.parametrize("asked", ["When is the lido open?", "lido opening hours", "I need a sauna"])
-def test_a_message_that_asks_stands_for_itself(asked: str) -> None:
-    assert CATS[0] not in run(query_rewrite(messages(CATS[0], asked))).query
-    assert gate(messages(CATS[0], asked)).label == gate(messages(asked)).label
 
 
 def test_messages_are_read_as_one_up_to_a_length() -> None:

@@ -74,8 +74,8 @@ def test_the_encoder_judges_what_a_passage_could_be() -> None:
     assert (refused.label, refused.score) == ("irrelevant", 0.0)
 
 
-@pytest.mark.parametrize("text", ["1911.", "Yes.", "In 1911.", "👍", "Yes, there is.", "No, it was not."])
-def test_of_a_few_words_an_encoder_cannot_tell_and_says_so(text: str) -> None:
+@pytest.mark.parametrize("text", ["Yes.", "👍", "Yes, there is.", "No, it was not."])
+def test_of_a_yes_or_a_no_alone_an_encoder_cannot_tell_and_says_so(text: str) -> None:
     found = run(answer_relevance(answered(text)))
     assert (found.label, found.score) == (None, None) and "too short" in (found.reason or "")
 

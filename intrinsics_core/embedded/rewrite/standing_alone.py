@@ -18,7 +18,7 @@ from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.rewrite.keywords import expand, rewrite
 from intrinsics_core.embedded.rewrite.readings import is_framed, new_thing, readings
 from intrinsics_core.embedded.rewrite.salience import LONGEST_TURN, dependence, heard
-from intrinsics_core.embedded.short_answers import is_bare, is_polar
+from intrinsics_core.embedded.short_answers import is_polar
 from intrinsics_core.embedded.turns import (
     Turn,
     accepted_offer,
@@ -171,10 +171,10 @@ def _meant(own: Overrides, intrinsic: str, turns: tuple[Turn, ...]) -> Program[t
     return turns, asked.meant(yes_logits([scored]))  # type: ignore[list-item]  # only replies are sent in
 
 
-def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str]:
+def asked_alone(own: Overrides, task: Task) -> Program[str]:
     """The question as it stands alone, "" without one: neither encoder nor reader sees the history.
 
-    ``back``: of a turn that is about the question before it ("Sorry?") it is that question.
+    Of a turn that is about the question before it ("Sorry?") it is that question.
 
     Without the keywords that a rewrite adds for retrieval: they draw the vector towards what was said before. (150
     MT-RAG tasks with a history, ELSER's top 5: answerability AUROC .64 with the plain question, .57 with keywords.)
@@ -183,7 +183,7 @@ def asked_alone(own: Overrides, task: Task, *, back: bool = True) -> Program[str
     turns = turns_of(task)
     if not turns:
         return ""
-    before = asked_before(turns) if back else None
+    before = asked_before(turns)
     return (yield from _meant(own, task.intrinsic, turns if before is None else turns[: before + 1]))[1]
 
 
@@ -208,7 +208,7 @@ def _answered(own: Overrides, task: Task, turns: Sequence[Turn]) -> Program[str]
     question of yes or no.
     """
     said = asked_before(turns) is not None and is_answered_itself(turns)
-    question = yield from asked_alone(own, task, back=not (said and is_bare(task.response)))
+    question = yield from asked_alone(own, task)
     return question.replace("?", ".") if said and is_polar(question) else question
 
 
