@@ -61,9 +61,13 @@ def scores(documents: Sequence[Document], asked: str | None = None) -> list[floa
     One name for all: scores of two names are not on one scale. What a reranker or a filter of ours wrote is no score of
     the retriever; what it wrote over counts, where that was for the same question.
     """
-    for name in SCORES:
-        found = [retrievers_score(document.metadata.get(name), document.metadata, asked) for document in documents]
-        if None not in found:
+    for name in SCORES if documents else ():
+        found: list[float | None] = []
+        for document in documents:
+            found.append(retrievers_score(document.metadata.get(name), document.metadata, asked))
+            if found[-1] is None:
+                break
+        else:
             return found
     return [None] * len(documents)
 

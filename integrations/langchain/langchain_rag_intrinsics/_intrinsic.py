@@ -41,18 +41,15 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
     """A Runnable over one intrinsic. Its run is a span, and the model calls it causes are spans inside.
 
     Args:
-        runtime: where the work is done: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, your
-            own chat model or its name (``"openai:gpt-4o-mini"``), or None, also ``"embedded"``, for the embedded
-            encoder (offline, CPU).
-        api_key: the key for a runtime config; one inside the config is moved here. Saved components name it, as
-            ``RAG_INTRINSICS_API_KEY``, and do not hold it.
+        runtime: a core runtime, a config such as ``{"kind": "server", "base_url": ...}``, your own chat model or its
+            name (``"openai:gpt-4o-mini"``), or None, also ``"embedded"``, for the embedded encoder (offline, CPU).
+        api_key: the key for a runtime config; saved components name it, as ``RAG_INTRINSICS_API_KEY``.
         profile: a profile or its name; the runtime's own where left out.
         on_error: ``"raise"``, or ``"fallback"`` where the intrinsic has one; then the result says that it is degraded.
-            None: a judge of an answer falls back, since the answer exists and must not be lost; all others raise.
-            ``with_retry()`` and ``with_fallbacks()`` act on errors alone, so they refuse a component that raises none:
-            around a judge write ``on_error="raise"``.
+            None: a judge of an answer falls back, all others raise. ``with_retry()`` and ``with_fallbacks()`` refuse a
+            component that raises no errors.
         metadata_fields: metadata that the answering model is shown beside a document's text, so that the judge sees it
-            too: names, or the ``document_prompt`` of your chain. A title is always shown. Offsets stay in the text.
+            too: names, or the ``document_prompt`` of your chain. A title is always shown.
         date: date text for prompts that carry one; the day of the call where left out.
         return_result: return the core's result object instead of LangChain's types.
     """

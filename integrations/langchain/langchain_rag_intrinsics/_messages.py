@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from langchain_core.documents import Document
@@ -65,19 +66,23 @@ class ChainInput:
         last = self.turns[-1] if self.turns else None
         return last if isinstance(last, AIMessage) else None
 
-    @property
+    @cached_property
+    def neutral(self) -> tuple[ChatTurn, ...]:
+        return as_turns(self.turns)
+
+    @cached_property
     def question(self) -> str:
         """The last user turn's text; "" where there is none."""
-        at = last_question(turns := as_turns(self.turns))
-        return turns[at].text if at >= 0 else ""
+        at = last_question(self.neutral)
+        return self.neutral[at].text if at >= 0 else ""
 
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The turns as the core takes them, with the calls that were made for them."""
         shown = [document.page_content for document in self.documents] if self.answer is not None else ()
-        return transcript.messages(as_turns(self.turns), shown)
+        return transcript.messages(self.neutral, shown)
 
-    @property
+    @cached_property
     def passages(self) -> list[dict[str, Any]]:
         """The documents as the core takes them."""
         return passages(self.documents, self.fields, self.question)
@@ -160,9 +165,9 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = (), *, answered: 
         )
     if answer is not None:
         turns = _answered(turns, as_answer(answer, intrinsic), intrinsic)
-    elif asks:
+    elif asks and not isinstance(turns[-1], HumanMessage):
         turns = tuple(turns[: len(transcript.open_question(as_turns(turns)))])
-    elif _role(turns[-1]) != "assistant":
+    elif not asks and _role(turns[-1]) != "assistant":
         raise InvalidInput("the input has no answer", intrinsic=intrinsic,
                            expected=f"one of {_names(ANSWER)}, or messages that end with it")  # fmt: skip
     return ChainInput(turns, as_documents(documents, intrinsic), fields)

@@ -45,40 +45,32 @@ class AnswerCheck(StreamingIntrinsic):
     """Judges an answer in any of the core's ways, all at once, and annotates it or puts a text in its place.
 
     Takes ``{"question" | "messages", "documents", "answer"}`` (or ``messages`` that end with the answer); returns a
-    copy of the answer as an AIMessage whose ``response_metadata["rag_intrinsics"]`` holds each verdict under its name:
-    ``"audit"``, ``"hallucination_detection"``, ... In a chain: ``chain.assign(answer=AnswerCheck())``. A gate's canned
-    answer passes as it is: it claims nothing. With ``return_result=True`` it returns the core's results by name.
+    copy of the answer whose ``response_metadata["rag_intrinsics"]`` holds each verdict under its name:
+    ``"hallucination_detection"``. In a chain: ``chain.assign(answer=AnswerCheck())``. A gate's canned answer passes as
+    it is. With ``return_result=True`` it returns the core's results by name.
 
-    Where citations are among the verdicts (``"citations"``, ``"audit"``), the answer has LangChain's own: a
-    ``Citation`` for each cited span among the ``annotations`` of its text block, with offsets in that block's text,
-    ``cited_text``, ``title`` (else the source and its page) and ``url`` from the document's metadata, and in ``extras``
-    the document's id and the place in it. A sentence that is judged unfaithful is not cited.
-
-    A streaming answer streams on: its chunks pass as they come, and one last chunk brings the verdicts and citations.
-    In the mode ``"block"``, and where citations are written into the text, it is held back as a whole.
+    Citations (of ``"citations"`` or ``"audit"``) are LangChain's own, among the ``annotations`` of the text block, with
+    ``title`` (else the source and its page) and ``url``; the document's id and the place in it are in ``extras``. A
+    sentence that is judged unfaithful is not cited. A streaming answer streams on, and one last chunk brings verdicts
+    and citations. To block, and to write citations into the text, it is held back as a whole.
 
     Args:
-        checks: some of ``"audit"`` (everything about the answer; a language model is asked once),
-            ``"hallucination-detection"``, ``"citations"``, ``"fact-check"``, ``"uncertainty"``, ``"answer-relevance"``
-            and ``"evaluate"``, or the one.
+        checks: some of ``"audit"`` (everything; a language model is asked once), ``"hallucination-detection"``,
+            ``"citations"``, ``"check-citations"``, ``"fact-check"``, ``"uncertainty"``, ``"answer-relevance"`` and
+            ``"evaluate"``, or the one.
         mode: ``"annotate"``, or ``"block"``: an answer with a label in ``labels`` is replaced by ``text``.
         labels: which labels of the answer as a whole block it, or the one.
         text: what stands in a blocked answer's place.
-        unretrieved: what becomes of an answer without documents: ``"annotate"`` gives it the verdict NA, degraded for
-            "nothing retrieved"; ``"block"`` replaces it unless it claims nothing (that is one judgement); ``"pass"``
-            leaves it as it is. None: it is judged like any other.
-        options: of each check, by its name: ``{"fact-check": {"top_k": 3}, "evaluate": {"metrics": ["coherence"]}}``.
-        citations: write citations into the answer's text, in one of the modes of
-            :mod:`intrinsics_core.render.citations`: ``"postfix"``, ``"postfix-snippet"``, ``"inline"``,
-            ``"inline-snippet"``.
-        style: how they are written: ``"text"``, ``"markdown"`` (footnotes), or ``"json"``, the paper's.
-        live: judge each sentence of a streaming answer as it closes: chunks without text then bring its verdict under
-            ``"sentences"``, between the chunks of the answer. A language model is asked once more for each of these.
-        hold: with ``live``, keep each sentence back until it is judged: its verdict comes before its text.
+        unretrieved: what becomes of an answer without documents: ``"annotate"`` (the verdict NA), ``"block"`` (unless
+            it claims nothing) or ``"pass"``; None: it is judged like any other.
+        options: of each check, by its name: ``{"fact-check": {"top_k": 3}}``.
+        citations, style: write citations into the text (:mod:`intrinsics_core.render.citations`).
+        live: judge each sentence of a streaming answer as it closes: chunks without text bring its verdict under
+            ``"sentences"``. A language model is asked once more for each of these.
+        hold: with ``live``, keep each sentence back until it is judged.
 
     Raises:
-        InvalidInput: a name is unknown, ``mode="block"`` without a check that labels sentences, or ``hold`` without
-            ``live``.
+        InvalidInput: a name is unknown, ``mode="block"`` without a check of sentences, or ``hold`` without ``live``.
 
     Example:
         >>> from langchain_rag_intrinsics import AnswerCheck

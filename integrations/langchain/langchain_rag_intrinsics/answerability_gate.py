@@ -27,24 +27,17 @@ Route = Annotated[Any, BeforeValidator(_route)]
 class AnswerabilityGate(StreamingIntrinsic):
     """Judges whether the documents answer the question, and calls the route for the verdict.
 
-    Takes ``{"question" | "messages", "documents"}``. Returns the input with the verdict under ``"answerability"``
-    (``{"label", "probability"}``), or what the route returns that the verdict chooses. A route may be left out, and the
-    input then passes through. A text returns the input with the verdict and ``"answer"``, an AIMessage of that text,
-    which components that judge answers pass on unjudged. A Runnable or function gets the input with the verdict;
-    messages that come out of it carry the verdict in ``response_metadata["rag_intrinsics"]``, and one that streams
-    streams on. No documents are unanswerable. With ``return_result=True`` it returns the core's Answerability and
-    routes nothing.
-
-    For two exits of one type let ``answerable`` be ``RunnablePassthrough.assign(answer=...)``.
+    Takes ``{"question" | "messages", "documents"}``. Returns the input with the verdict under ``"answerability"``, or
+    what the route returns that the verdict chooses. A route may be left out: the input passes. A text returns the input
+    with ``"answer"``, an AIMessage of that text, which later judges pass on. A Runnable or function gets the input with
+    the verdict; messages that come out of it carry the verdict, and one that streams streams on. With
+    ``return_result=True`` it returns the core's Answerability and routes nothing.
 
     Args:
-        answerable: where an answerable question goes.
+        answerable: where an answerable question goes: ``RunnablePassthrough.assign(answer=...)``.
         otherwise: where the others go. A function may also return a text, for a refusal that depends on the input.
-        block_unsure: what is done with a question that is *unanswerable* where the judge is ``unsure`` of that, its
-            probability being close to the threshold. True sends it to ``otherwise``; False lets it pass, to
-            ``answerable``. The label in the verdict stays.
-        on_error: ``"raise"``, or ``"open"`` or ``"closed"``: let the question pass, or stop it, where the judgement
-            failed; the verdict then says that it is degraded.
+        block_unsure: whether a verdict *unanswerable* that is ``unsure`` goes to ``otherwise``; False lets it pass.
+        on_error: ``"raise"``, or ``"open"`` or ``"closed"``: let the question pass, or stop it.
 
     Example:
         >>> from langchain_rag_intrinsics import AnswerabilityGate

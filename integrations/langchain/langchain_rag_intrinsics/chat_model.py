@@ -38,24 +38,15 @@ class ChatModelRuntime(ChatRuntime):
 
     Args:
         model: a chat model, or one in a wrapper (``with_retry()``, ``with_fallbacks()``, ``bind(...)``, configurable
-            fields, ``init_chat_model(configurable_fields=...)``), which is constrained inside it. Its own settings
-            (temperature, retries, timeout, rate limit) are kept; a judge does best at temperature 0. Samples and
-            repeats are drawn at the temperature of the request where the model is set to a lower one. Any other
-            Runnable over messages is asked in words alone, and a warning says so.
+            fields), which is constrained inside it. Its own settings are kept; a judge does best at temperature 0. Any
+            other Runnable over messages is asked in words alone, and a warning says so.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
-        concurrency: model calls under way at once: those of asynchronous callers, over all event loops, and as many of
-            synchronous callers, over all threads. The two do not wait for one another: a synchronous call made where
-            an event loop runs would stop the very calls that it waits for.
-        structured_output: whether to constrain replies by JSON schema. None: where the model's class has
-            ``with_structured_output(method="json_schema")`` and its profile does not say otherwise. Without it the
-            model is asked in words, and its reply is read leniently but checked in full.
-        logprobs: whether to ask for log-probabilities, from which scores come. None: where the model's class has the
-            settings ``logprobs`` and ``top_logprobs`` and its profile does not call it a reasoning model. Without them
-            scores come from the confidence that the model states, which is worth less.
+        concurrency: model calls under way at once: those of asynchronous callers, and as many of synchronous ones.
+        structured_output: whether to constrain replies by JSON schema. None: where the model's class can.
+        logprobs: whether to ask for log-probabilities, from which scores come. None: where the model's class can.
 
-    A model that refuses one of the two at the first request (an error that names it) is asked without it from then on;
-    a warning says so. Callbacks, tags and metadata of the Runnable at work reach the model, so its calls are spans
-    inside that Runnable's. Calls carry the tag ``nostream``: a judge's tokens are not the answer's.
+    A model that refuses one of the two is asked without it from then on; a warning says so. Its calls are spans inside
+    the Runnable at work, with the tag ``nostream``: a judge's tokens are not the answer's.
 
     Example:
         >>> from langchain_core.language_models import FakeListChatModel
@@ -66,8 +57,7 @@ class ChatModelRuntime(ChatRuntime):
         {'label': 'unanswerable', 'probability': 0.09999999999999998, 'schema_version': 1}
 
     Raises:
-        InvalidInput: ``concurrency`` is no whole number from 1, or no chat model is found in the Runnable that
-            ``structured_output`` or ``logprobs`` is to be asked of.
+        InvalidInput: ``concurrency`` is no whole number from 1, or a feature is asked of a Runnable without chat model.
     """
 
     called = "chat model"

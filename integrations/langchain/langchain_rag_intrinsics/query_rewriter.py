@@ -14,14 +14,8 @@ class QueryRewriter(Intrinsic):
     """A conversation in, its last question out, so that a retriever needs no history.
 
     Takes a question, a list of messages, or a mapping with ``messages`` or ``question`` and ``chat_history``. Returns
-    the plain question, for prompts and people; with ``for_retrieval=True`` the form for a retriever that comes next in
-    a chain, which may have keywords added (:class:`IntrinsicsRetriever` asks with it by itself); with
-    ``return_result=True`` the core's QueryRewrite, which says whether it changed and holds the form for retrieval
-    (``retrieval_query``). A fallback (``on_error="fallback"``) returns the question as it was and is logged as a
-    warning.
-
-    Args:
-        for_retrieval: return the form for retrieval.
+    the plain question, or, with ``for_retrieval=True``, the form for a retriever, which may have keywords added; with
+    ``return_result=True`` the core's QueryRewrite. A fallback returns the question as it was and is logged.
 
     Example:
         >>> from langchain_rag_intrinsics import QueryRewriter

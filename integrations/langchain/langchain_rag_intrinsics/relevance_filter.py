@@ -20,16 +20,13 @@ class ContextRelevanceFilter(Compressor):
     """The documents that help to answer the question, in their own order.
 
     A document compressor and a Runnable over ``{"query" | "question" | "messages", "documents"}``. Returns copies:
-    ``metadata["relevance_score"]`` holds the score, ``metadata["context_relevance"]`` the label,
-    ``metadata["retrieval_score"]`` the retriever's score where one stood there (flat, for templates and vector stores);
-    ids and all other metadata stay. No documents in, no documents out. With ``return_result=True``, ``invoke`` returns
-    the core's ContextRelevance.
+    ``metadata["relevance_score"]`` holds the score, ``metadata["context_relevance"]`` the label. With
+    ``return_result=True``, ``invoke`` returns the core's ContextRelevance.
 
     Args:
         labels: which labels to keep, or the one.
         score_threshold: keep only documents whose probability of being of use is at least this; None for all. A
-            document without a score (its judgement failed, and ``on_error`` is ``"fallback"``) is kept, and
-            ``context_relevance_degraded`` says why.
+            document whose judgement failed is kept, and ``context_relevance_degraded`` says why.
 
     Example:
         >>> from langchain_core.documents import Document

@@ -17,31 +17,20 @@ from langchain_rag_intrinsics._messages import ChainInput
 class IntrinsicsReranker(Compressor):
     """Documents in the order in which they answer the question, best first.
 
-    A document compressor (for any compression retriever) and a Runnable over ``{"query" | "question" | "messages",
-    "documents"}``. Returns copies: ``metadata["relevance_score"]`` holds the score, ``metadata["retrieval_score"]`` the
-    retriever's where one stood there, and flat keys the verdict (``reranking_rank``, ``reranking_score``; see
-    :mod:`intrinsics_core.chains.scores`), for templates and vector stores; ids and all other metadata stay. With
-    ``return_result=True``, ``invoke`` returns the core's Ranking.
-
-    Where each document has a probability (the embedded and encoder runtimes, ``mode="pointwise"``), the retriever's own
-    scores take part in it, with a bound, where all documents have a finite one in ``metadata["relevance_score"]``, or
-    else in ``metadata["score"]``. What an earlier reranker or filter of ours wrote does not count. Scores that only
-    rise down the list, as FAISS's and Chroma's do, are distances. ``metadata["reranking_prior"]`` says how they were
-    read.
+    A document compressor and a Runnable over ``{"query" | "question" | "messages", "documents"}``. Returns copies:
+    ``metadata["relevance_score"]`` holds the score, ``metadata["retrieval_score"]`` the retriever's, and flat keys the
+    verdict (``reranking_rank``; see :mod:`intrinsics_core.chains.scores`). With ``return_result=True``, ``invoke``
+    returns the core's Ranking. Where each document has a probability, the retriever's own scores take part in it, with
+    a bound, where all documents have one in ``metadata["relevance_score"]``, or else in ``metadata["score"]``.
 
     Args:
         top_n: return at most this many; None for all.
-        score_threshold: return only documents that score at least this; None for all. It is for probabilities of
-            relevance (the embedded and encoder runtimes, ``mode="pointwise"``), which do not depend on the other
-            documents but for the retriever's scores. The scores of lists and comparisons are places in one ranking, and
-            those of a fallback are whatever they were: there all documents pass, and
-            ``metadata["reranking_warning"]`` says so.
-        mode: how a language model ranks: ``"listwise"`` (one call up to 20 documents, 4 for 50), ``"pairwise"``
-            (comparisons: 45, 55 and 64 calls for 10, 20 and 50), ``"pointwise"`` (one call a document); None for the
-            profile's own, which is listwise for chat models. See :func:`intrinsics_core.reranking`.
+        score_threshold: return only documents that score at least this, where scores are probabilities (the embedded
+            and encoder runtimes, ``mode="pointwise"``); otherwise all pass, and ``reranking_warning`` says so.
+        mode: how a language model ranks: ``"listwise"``, ``"pairwise"`` or ``"pointwise"``; None for the profile's own.
+            See :func:`intrinsics_core.reranking`.
         prior: which of two of the retriever's scores is the better one: ``"higher"``, ``"lower"`` (distances), or
-            ``"auto"``, as the list's order tells; a list that neither rises nor falls then leaves its scores out. None:
-            they do not count.
+            ``"auto"``, as the list's order tells. None: they do not count.
 
     Example:
         >>> from langchain_core.documents import Document

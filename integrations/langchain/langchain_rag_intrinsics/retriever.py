@@ -37,25 +37,19 @@ Step = Annotated[Any, BeforeValidator(_step)]
 class IntrinsicsRetriever(BaseRetriever):
     """Wraps any retriever: it rewrites, expands, retrieves in parallel, fuses, and reranks or filters.
 
-    Takes a question, or a conversation (a list of messages, or a mapping as :class:`QueryRewriter` takes it). Each step
-    may be left out; each is a span inside this retriever's. Asynchronous all the way where the parts are.
+    Takes a question, or a conversation as :class:`QueryRewriter` takes it. Each step may be left out; each is a span
+    inside this retriever's. Asynchronous all the way where the parts are.
 
     Args:
-        retriever: what finds documents: any Runnable, or function, from a query to documents. Further arguments of
-            ``invoke`` (a tenant's ``filter``, ``search_kwargs``) go to it, with every query; one that takes none
-            refuses them. Fields and alternatives that a config chooses (``configurable_fields``) are chosen for it.
-            Also ``base_retriever``.
-        rewriter: makes the question stand alone. Where a :class:`QueryRewriter`'s runtime tells its forms apart, the
-            retriever is asked with the one that ``query_form`` names, and compressors get the plain question.
-        expander: makes more queries of the question, asked side by side; what each finds is fused by reciprocal rank.
-            A :class:`QueryExpander` is given what the question itself found, for pseudo-relevance feedback.
-        compressors: rerankers and filters, one or several in order: document compressors, document transformers, or
-            Runnables and functions over ``{"query", "documents"}``. Each gets the question, not the expansions. Also
-            ``base_compressor``.
+        retriever: any Runnable, or function, from a query to documents. Further arguments of ``invoke`` (a tenant's
+            ``filter``) go to it, with every query; one that takes none refuses them. Also ``base_retriever``.
+        rewriter: makes the question stand alone. Compressors get the plain question.
+        expander: makes more queries, asked side by side; what each finds is fused by reciprocal rank.
+        compressors: one or several in order: document compressors, document transformers, or Runnables and functions
+            over ``{"query", "documents"}``. Also ``base_compressor``.
         k: return at most this many; None for all. Also an argument of ``invoke``.
-        query_form: which form of a rewritten question the retriever is asked with: ``"question"`` or ``"keywords"``
-            (with keywords of the conversation). ``"auto"`` asks vector stores with the question, where it stands alone,
-            and all others with keywords (:mod:`intrinsics_core.protocol.query_form`).
+        query_form: which form of a rewritten question the retriever is asked with: ``"question"``, ``"keywords"`` or
+            ``"auto"``, by the kind of the retriever (:mod:`intrinsics_core.protocol.query_form`).
 
     Example:
         >>> from langchain_core.documents import Document

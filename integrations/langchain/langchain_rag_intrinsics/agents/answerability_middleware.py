@@ -31,31 +31,19 @@ class AnswerabilityMiddleware(JudgingMiddleware):
 
     Before the model reads the results of its tools, the documents retrieved since the last user turn are judged against
     the conversation. The canned answer carries the verdict in ``response_metadata["rag_intrinsics"]``. A tool that
-    searched and found nothing ends the run too; an agent that searched nothing goes on. So does one that was given a
-    task and no question ("Summarise the report", "Find out who built the mill and mail it to Anna"): what a task needs
-    may be found in a later search, or not in documents at all. So does one for which a tool that does not retrieve has
-    answered since the last user turn: that tool may have the rest of the answer. One whose result only repeats its call
-    has not: it keeps a todo list, or hands the conversation over. A run whose question was summarised away
-    (``SummarizationMiddleware``) goes on. A tool with ``return_direct=True`` ends the run before this judgement.
-
-    Tools that return documents as their artifact (``create_retriever_tool(..., response_format=
-    "content_and_artifact")``) retrieve; others only where they are named, and then by their text. So a tool that sends
-    an email is not judged by its "ok". An empty list is a search that found nothing where the tool says nothing beside
-    it, or is named and says no more than that.
+    searched and found nothing ends the run too. A run goes on that searched nothing, that another tool has told
+    something, or whose question was summarised away. Tools retrieve that return documents as their artifact
+    (``create_retriever_tool(..., response_format="content_and_artifact")``), or that are named.
 
     Args:
-        runtime: as for every component.
-        mode: ``"block"`` ends the run; ``"annotate"`` lets every run go on and leaves the verdict in
-            ``response_metadata["rag_intrinsics"]`` of the last message of a tool that retrieved.
-        block_unsure: what is done where the question is *unanswerable* and the judge is ``unsure`` of that, its
-            probability being close to the threshold. True ends the run; False lets it go on.
+        runtime, profile, metadata_fields: as for every component.
+        mode: ``"block"`` ends the run; ``"annotate"`` leaves the verdict on the last message of a tool that retrieved:
+            for agents that are given tasks, which no document answers.
+        block_unsure: whether a verdict *unanswerable* that is ``unsure`` ends the run.
         answer: the canned answer, or a function of the agent's state that gives it.
-        tools: names of the tools that retrieve; None for those that return documents.
-        retries: where a search does not answer the question, search again with the question in other words, up to so
-            many times, before the model sees anything; the first search that answers it is what the model sees.
+        tools: names of tools that retrieve, by their text where they return no documents.
+        retries: search again with the question in other words, up to so many times, before the model sees anything.
         on_error: ``"raise"``, ``"open"`` (the model goes on) or ``"closed"`` (the canned answer).
-        profile: a profile or its name; the runtime's own where left out.
-        metadata_fields: metadata that the model is shown beside a document's text; see the other components.
         name: of this middleware; an agent takes two of one class only where their names differ.
 
     Example:

@@ -24,47 +24,25 @@ from langchain_rag_intrinsics.answer_check import AnswerCheck
 class GroundednessMiddleware(JudgingMiddleware):
     """Judges an agent's final answer, sentence by sentence, by what the agent retrieved for it.
 
-    After the run, the verdict is put into the answer's ``response_metadata["rag_intrinsics"]``; the message keeps its
-    id and its place. A follow-up that is answered from what earlier turns retrieved is judged by that. An agent that
-    retrieved nothing cannot be judged: the verdict is NA and says so. Nor can one that called other tools alone since
-    the last user turn, such as a forecast of the weather: name a tool in ``tools`` to judge by what it says. A call
-    that only kept a todo list, or handed the conversation over, counts for nothing. A sentence
+    After the run the verdicts are in the answer's ``response_metadata["rag_intrinsics"]``. What an answer may rest on:
+    the documents that tools returned, in this turn or before it, and the words of the tools named in ``tools``; where
+    no tool returned documents for it, the words of all (:func:`intrinsics_core.chains.evidence.evidence`). A sentence
     that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and the report of
-    an action whose tool call was made for this answer and did not fail. Where the user only asks what was done ("Did
-    you send it?"), the call may be one of an earlier turn.
+    an action whose tool call was made for this answer, or, where the user asks what was done, for an earlier one. The
+    message of a tool with ``return_direct=True`` that ends a run is the answer; a notice of a limit is none. A
+    structured answer is judged by its fields, each a line; a blocked one is None in ``structured_response``.
 
-    The message of a tool with ``return_direct=True`` that ends a run is the answer and is judged. A notice of
-    ``ModelCallLimitMiddleware`` or ``ToolCallLimitMiddleware`` is no answer and stays. Where a person answers in a
-    tool's place (``respond`` of ``HumanInTheLoopMiddleware``), LangChain leaves no mark: the call counts as done, also
-    for the report of it.
-
-    A structured answer (``response_format=``, either strategy) is judged by its fields, each a line of the text that
-    the verdict's offsets count in. Where it is blocked, ``structured_response`` is None and no message holds it.
+    Streams of an agent show the answer before this judgement. People who must not see a blocked answer are shown the
+    state after the run alone (``invoke``, or the last of "values").
 
     Args:
-        runtime: as for every component.
-        checks: as :class:`AnswerCheck` takes them; one that labels sentences, to block.
-        mode: ``"annotate"`` leaves the answer as it is; ``"block"`` puts the canned text in the place of one with a
-            label in ``labels``. The verdict is kept either way.
-        labels: which labels of the answer as a whole block it, or the one.
-        answer: the canned text, or a function of the agent's state that gives it.
-        tools: names of the tools that retrieve, or whose words an answer may rest on; None for those that return
-            documents (see :class:`AnswerabilityMiddleware`).
-        unretrieved: what becomes of an answer where nothing was retrieved. ``"annotate"`` gives it the verdict NA,
-            degraded for "nothing retrieved"; ``"block"`` puts the canned text in its place, too, unless the answer
-            claims nothing (that is one judgement more); ``"pass"`` leaves the message as it is.
-        documents: where documents are that no tool returned: a key of the state, or a function of the state that gives
-            a list of documents or texts. They are read beside what tools returned.
-        on_error: ``"raise"``, or ``"fallback"``: the answer stays, with a verdict that says that it is degraded. None:
-            an answer that is to be annotated stays, one that might have to be blocked is not let through. A judge that
-            left sentences out has failed, too, where the answer might have to be blocked.
-        profile: a profile or its name; the runtime's own where left out.
-        metadata_fields: metadata that the model is shown beside a document's text; see the other components.
+        runtime, profile, metadata_fields: as for every component.
+        checks, mode, labels, unretrieved, on_error: as :class:`AnswerCheck` takes them. Where nothing was retrieved the
+            verdict is NA, degraded for "nothing retrieved", unless ``unretrieved`` says otherwise.
+        answer: the text in a blocked answer's place, or a function of the agent's state that gives it.
+        tools: names of tools whose words an answer may rest on, beside documents.
+        documents: where documents are that no tool returned: a key of the state, or a function of the state.
         name: of this middleware; an agent takes two of one class only where their names differ.
-
-    Streams of an agent show the answer before this judgement: "messages" its tokens, "values" and "updates" what the
-    model's step wrote. People who must not see a blocked answer are shown the state after the run alone (``invoke``, or
-    the last of "values").
 
     Example:
         >>> from langchain.agents import create_agent
