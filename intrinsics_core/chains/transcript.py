@@ -118,8 +118,7 @@ def messages(turns: Sequence[ChatTurn], shown: Iterable[str] = ()) -> list[dict[
         turns: a conversation; it may end with the answer.
         shown: texts of the documents that the judge is shown. A result that has one of them in it is left out.
     """
-    known, question = [text for text in shown if text.strip()], last_question(turns)
-    earlier = earlier_calls(turns) if any(turn.calls for turn in turns) else {}
+    known, earlier, question = [text for text in shown if text.strip()], earlier_calls(turns), last_question(turns)
     asked, found = -1, []
     for i, turn in enumerate(turns):
         last = i == len(turns) - 1
