@@ -55,7 +55,6 @@ _INDEXED = re.compile(r"\w\[\d{1,3}\]")
 _NUMBER = re.compile(r"\d+")
 LINK = re.compile(rf"!?\[(?P<text>[^\[\]\n]{{1,200}})\]\((?:{_URL}|[^\s()\[\]]{{1,200}}\.\w{{2,5}})\)")
 _CALL = re.compile(r"\[(?P<caret>\^?)(?P<name>[\w-]{1,30})\^?\](?P<colon>:?)")
-_RAISED = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,4}:?\s")
 _HEAD = re.compile(
     r"\A[\W_]*(?:sources?|references?|citations?|footnotes?|quellen?|fuentes?)[*_]*(?P<colon>:)?[*_]*", re.I
 )
@@ -102,7 +101,7 @@ def unmarked(sentences: Sequence[str], documents: Sequence[str] = (), names: Ite
         rest = sentence[head.end() :].strip(" *_") if head else ""
         heads = head is not None and not rest
         names_source = heads or (head is not None and bool(head["colon"]) and _is_place(rest))
-        names_source = names_source or defined(sentence) or (below and _is_place(sentence))
+        names_source = names_source or (note(sentence) or ("", False))[1] or (below and _is_place(sentence))
         said = "" if names_source else sentence if bare == sentence else _GAP.sub(r"\1", _SPACES.sub(" ", bare)).strip()
         found.append(said if any(map(str.isalnum, said)) or bare == sentence else "")
         below = heads or (below and not found[-1])
@@ -120,13 +119,6 @@ def note(text: str) -> tuple[str, bool] | None:
     if not found or not text[found.end() :][:1].isspace():
         return None
     return found["name"], bool(found["caret"] and found["colon"])
-
-
-def defined(text: str) -> bool:
-    """Whether a line tells what a mark means: ``[2]: ``, ``- [^a]: ``, ``² ``."""
-    found = _CALL.search(text, 0, 40)
-    named = found and found["colon"] and not any(map(str.isalnum, text[: found.start()]))
-    return bool(named and text[found.end() :][:1].isspace()) or _RAISED.match(text) is not None  # type: ignore[union-attr]
 
 
 def _blank(mark: re.Match[str]) -> str:

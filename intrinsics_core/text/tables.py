@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from intrinsics_core.text.prose import ended, is_ended
 
 _RULED = frozenset("|:-=+ ")
-_NUMBERS = ("#", "no", "nr", "")  # may head a column that numbers the rows
 YES, NO = "✅✔☑✓", "❌✗✘✖🚫⛔"
 """Marks that stand for a yes and for a no."""
 _MARKS = {**dict.fromkeys(YES, "yes"), **dict.fromkeys(NO, "no")}
@@ -26,6 +25,9 @@ _VALUES = frozenset((*_UNTICKED, "free", "none", "closed", "included", "sold out
 _NUMERIC = re.compile(r"\A(?:(?:from|about|up to|until|since|EUR|USD|CHF|GBP)\s)?\W{0,3}\d", re.IGNORECASE)
 _CELL = re.compile(r"[^\s]++(?: [^\s]++)*+")
 _WIDE = re.compile(r"[^\s.!?:](?:[ ]{3,}+|\t)\S")
+_FIELD = re.compile(
+    r"\A\W{0,3}(?P<label>[^\W\d][^:\"\n.!?]{0,30})\"?: (?P<q>\"?)(?P<value>[^\n:\"]{1,60}?)(?P=q)[,;]?\Z"
+)
 _LONGEST = 8  # words of a cell of columns or of CSV
 _SEPARATORS = ";,"  # of CSV
 _LEAST = 3  # lines of CSV; two lines of prose may have as many commas
@@ -53,7 +55,7 @@ def in_words(sentences: Sequence[str]) -> list[str]:
         if not is_csv and not is_row(rows[0]):
             rows = [f"| {' | '.join(row)} |" for row in cells]
         found[begin : begin + len(cells)] = _rows(rows, cells, is_csv)
-    return found
+    return _records(found)
 
 
 def is_row(text: str) -> bool:
@@ -157,9 +159,7 @@ def _rows(rows: Sequence[str], cells: Sequence[Cells], is_csv: bool) -> list[str
         return ["" if rule else row for row, rule in zip(rows, rules, strict=True)]
     if not below:
         return list(rows)  # names alone
-    names: list[str | None] = [*cells[0]]
-    if cells[0][0].strip(".").casefold() in _NUMBERS and _counts([row[0] for row in below]):
-        names[0] = None
+    names = cells[0]
     whole = [row for row in below if len(row) == len(names)]
     marks = [_marks({row[i].rstrip(_EMOJI).casefold() for row in whole}) for i in range(len(names))]
     said = [
@@ -167,6 +167,25 @@ def _rows(rows: Sequence[str], cells: Sequence[Cells], is_csv: bool) -> list[str
         for text, row, rule in zip(rows[1:], cells[1:], rules[1:], strict=True)
     ]
     return ["", *said]
+
+
+def _records(sentences: Sequence[str]) -> list[str]:
+    """The sentences with what begins a record ("Name: Ada Brink") in front of its other lines ("Room: 12").
+
+    Records are lines of labels and values, of JSON too, of which one label comes again and others between.
+    """
+    lines = [_FIELD.match(text) for text in sentences]
+    labels = [line["label"] if line else "" for line in lines]
+    first = next(filter(None, labels), "")
+    found, front = [*sentences], ""
+    if labels.count(first) < 2 or len({*labels}) < 3:
+        return found
+    for i, line in enumerate(lines):
+        said = f"{line['label']}: {line['value']}" if line else ""
+        if said and front and line and line["label"] != first:
+            found[i] = f"{front}; {said}."
+        front = said if line and line["label"] == first else front
+    return found
 
 
 def _names_columns(names: Cells, below: Sequence[Cells]) -> bool:
@@ -189,15 +208,10 @@ def _marks(told: set[str]) -> dict[str, str]:
     return _MARKS
 
 
-def _counts(cells: Sequence[str]) -> bool:
-    """Whether a column has nothing but the numbers of its rows."""
-    return len(cells) > 1 and cells == [str(i) for i in range(1, len(cells) + 1)]
-
-
-def _row(names: Sequence[str | None], cells: Cells, marks: Sequence[dict[str, str]]) -> str:
+def _row(names: Cells, cells: Cells, marks: Sequence[dict[str, str]]) -> str:
     told = [
         (name, mark.get(cell.rstrip(_EMOJI).casefold(), cell))
         for name, cell, mark in zip(names, cells, marks, strict=True)
     ]
-    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in told if name is not None and cell)
+    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in told if cell)
     return ended(said) if said else ""

@@ -145,3 +145,18 @@ def test_lines_with_commas_are_no_table(text: str) -> None:
 def test_a_grid_is_read_as_a_table() -> None:
     rows = ["+------+------+", "| Name | Room |", "+------+------+", "| Ada  | 12   |", "+------+------+"]
     assert in_words(rows) == ["", "", "", "Name: Ada; Room: 12.", ""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Name: Ada Brink\nRoom: 12\n\nName: Tom Hale\nRoom: 14", '[{\n "Name": "Ada Brink",\n "Room": "12"\n},\n{\n "Name": '
+     '"Tom Hale",\n "Room": "14"\n}]'],
+)  # fmt: skip
+def test_a_line_of_a_record_is_read_behind_its_first_one(text: str) -> None:
+    said = in_words(sentences(text))
+    assert "Name: Ada Brink; Room: 12." in said and "Name: Tom Hale; Room: 14." in said
+
+
+def test_labelled_lines_of_one_thing_are_no_records() -> None:
+    lines = ["Room: 12", "Floor: 3", "Price: 9"]
+    assert in_words(lines) == lines
