@@ -26,7 +26,7 @@ _NUMERIC = re.compile(r"\A(?:(?:from|about|up to|until|since|EUR|USD|CHF|GBP)\s)
 _CELL = re.compile(r"[^\s]++(?: [^\s]++)*+")
 _WIDE = re.compile(r"[^\s.!?:](?:[ ]{3,}+|\t)\S")
 _FIELD = re.compile(
-    r"\A\W{0,3}(?P<label>[^\W\d][^:\"\n.!?]{0,30})\"?: (?P<q>\"?)(?P<value>[^\n:\"]{1,60}?)(?P=q)[,;]?\Z"
+    r"\A\W{0,3}(?P<label>[^\W\d][^:\"\n.!?]{0,30})\"?: (?P<q>\"?)(?P<value>[^\n:\"]{1,60}?)(?<![.!?])(?P=q)[,;]?\Z"
 )
 _LONGEST = 8  # words of a cell of columns or of CSV
 _SEPARATORS = ";,"  # of CSV
@@ -178,7 +178,7 @@ def _records(sentences: Sequence[str]) -> list[str]:
     labels = [line["label"] if line else "" for line in lines]
     first = next(filter(None, labels), "")
     found, front = [*sentences], ""
-    if labels.count(first) < 2 or len({*labels}) < 3:
+    if labels.count(first) < 2 or len({*filter(None, labels)}) < 2:
         return found
     for i, line in enumerate(lines):
         said = f"{line['label']}: {line['value']}" if line else ""

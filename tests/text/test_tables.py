@@ -147,16 +147,20 @@ def test_a_grid_is_read_as_a_table() -> None:
     assert in_words(rows) == ["", "", "", "Name: Ada; Room: 12.", ""]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["Name: Ada Brink\nRoom: 12\n\nName: Tom Hale\nRoom: 14", '[{\n "Name": "Ada Brink",\n "Room": "12"\n},\n{\n "Name": '
-     '"Tom Hale",\n "Room": "14"\n}]'],
-)  # fmt: skip
+RECORDS = [
+    "Name: Ada Brink\nRoom: 12\n\nName: Tom Hale\nRoom: 14",
+    '[{\n "Name": "Ada Brink",\n "Room": "12"\n},\n{\n "Name": "Tom Hale",\n "Room": "14"\n}]',
+]
+
+
+@pytest.mark.parametrize("text", RECORDS)
 def test_a_line_of_a_record_is_read_behind_its_first_one(text: str) -> None:
     said = in_words(sentences(text))
     assert "Name: Ada Brink; Room: 12." in said and "Name: Tom Hale; Room: 14." in said
 
 
-def test_labelled_lines_of_one_thing_are_no_records() -> None:
-    lines = ["Room: 12", "Floor: 3", "Price: 9"]
+@pytest.mark.parametrize(
+    "lines", [["Room: 12", "Floor: 3", "Price: 9"], ["Q: Is it open?", "A: Yes.", "Q: Is it warm?", "A: No."]]
+)
+def test_other_lines_with_labels_are_no_records(lines: list[str]) -> None:
     assert in_words(lines) == lines
