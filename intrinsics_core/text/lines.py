@@ -43,8 +43,7 @@ def heading(line: str) -> Heading | None:
 
 def heading_level(line: str) -> int:
     """The level of the heading that a line is, 1 to `BOLD`; 0 for any other line."""
-    found = heading(line)
-    return found.level if found else 0
+    return found.level if (found := heading(line)) else 0
 
 
 def is_fence(line: str) -> bool:
@@ -112,8 +111,7 @@ def in_list(line: str) -> bool:
 
 def marks_of(line: str) -> str:
     """The marks of an item or a quotation that a line begins with, with the space behind them; empty if it has none."""
-    found = _MARKS.match(line)
-    return found[0] if found else ""
+    return found[0] if (found := _MARKS.match(line)) else ""
 
 
 def unmarked(line: str) -> str:

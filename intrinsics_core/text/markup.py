@@ -55,7 +55,7 @@ class _PlainCharacters(dict[int, int]):
         return folded
 
 
-_FOLDED = _PlainCharacters()
+_FOLDED, _STARTERS = _PlainCharacters(), frozenset("<[")
 
 Defuse = Callable[[str], str]
 
@@ -77,13 +77,12 @@ def defuser(tags: Iterable[str] = "cri", literals: Iterable[str] = ()) -> Defuse
         patterns.append(f"<(?=(?:{prefixes})\\s?\\d+\\s?>)")
     patterns += [f"{re.escape(text[0])}(?={re.escape(text[1:])})" for text in literals if len(text) > 1]
     pattern = re.compile("|".join(patterns), re.IGNORECASE)
-    starters = frozenset("<[") | {text[0].casefold() for text in literals if text}
-    simple = starters <= frozenset("<[")
+    starters = _STARTERS | {text[0].casefold() for text in literals if text}
 
     def defused(text: str) -> str:
         # Special tokens are looked for in the plain text, character for character, and broken in the text as it is.
         plain = text if text.isascii() else text.translate(_FOLDED)
-        if simple and "<" not in plain and "[" not in plain:
+        if starters <= _STARTERS and "<" not in plain and "[" not in plain:
             return text  # almost all text: a few scans for a character are cheaper than the pattern
         places: list[int] | range = range(len(text))
         if not text.isascii() and _INVISIBLE.search(plain):

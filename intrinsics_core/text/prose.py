@@ -87,9 +87,8 @@ def _ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
     starts = capital and next_word in _STARTERS
     if stop["close"].strip("*_"):
         return capital
-    if before.isdigit() and len(before) <= 3 and _is_first(text, start, stop.start() - len(before)):
-        return False  # the number of an item
-    if lower in _TITLES:
+    first = before.isdigit() and len(before) <= 3 and _is_first(text, start, stop.start() - len(before))
+    if first or lower in _TITLES:  # the number of an item
         return False
     if lower in _NUMBERED:
         return capital and not follower[:1].isdigit() and (len(follower) != 1 or follower in "AI")  # "Apt. B"

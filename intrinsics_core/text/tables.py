@@ -29,7 +29,6 @@ _FIELD = re.compile(
     r"\A\W{0,3}(?P<label>[^\W\d][^:\"\n.!?]{0,30})\"?: (?P<q>\"?)(?P<value>[^\n:\"]{1,60}?)(?<![.!?])(?P=q)[,;]?\Z"
 )
 _LONGEST = 8  # words of a cell of columns or of CSV
-_SEPARATORS = ";,"  # of CSV
 _LEAST = 3  # lines of CSV; two lines of prose may have as many commas
 
 Cells = list[str]
@@ -123,7 +122,7 @@ def _are_aligned(row: Sequence[re.Match[str]], following: Sequence[re.Match[str]
 
 def _csv(lines: Sequence[str], begin: int) -> list[Cells]:
     """The cells of the lines of CSV that begin at a place; none where the first one names no columns."""
-    for separator in _SEPARATORS:
+    for separator in ";,":
         found = list[Cells]()
         for line in lines[begin:]:
             cells = _separated(line, separator)
@@ -209,9 +208,6 @@ def _marks(told: set[str]) -> dict[str, str]:
 
 
 def _row(names: Cells, cells: Cells, marks: Sequence[dict[str, str]]) -> str:
-    told = [
-        (name, mark.get(cell.rstrip(_EMOJI).casefold(), cell))
-        for name, cell, mark in zip(names, cells, marks, strict=True)
-    ]
-    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in told if cell)
+    told = [mark.get(cell.rstrip(_EMOJI).casefold(), cell) for cell, mark in zip(cells, marks, strict=True)]
+    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, told, strict=True) if cell)
     return ended(said) if said else ""

@@ -56,7 +56,6 @@ CASES = {
     "**1. Hours**\nIt opens at nine.\n__2. Slide__\nIt is shut.": ["**1. Hours**", "It opens at nine.", "__2. Slide__",
                                                                 "It is shut."],
     "**Hours**\nDaily 9-20\n**Slide**\nMondays off": ["**Hours**", "Daily 9-20", "**Slide**", "Mondays off"],
-    "__It is open. It is big.__\nYes": ["__It is open.", "It is big.__", "Yes"],
     "```\n**a. b**\n```": ["```", "**a. b**", "```"],
     "**1.** Open it. **2.** Close it.": ["**1.** Open it.", "**2.** Close it."],
     "It was **Dr. Moreau** who left. She scored **12.** He lost.": ["It was **Dr. Moreau** who left.",
@@ -74,28 +73,15 @@ CASES = {
     "# On time. Always\nIt ran.": ["# On time. Always", "It ran."],
     "It is blue.[1] It rains.[2][3] Yes.": ["It is blue.[1]", "It rains.[2][3]", "Yes."],
     "(Passage 2)\nThe sky is blue (Passage 1).": ["(Passage 2)", "The sky is blue (Passage 1)."],
-    "Opening hours\nMonday to Friday 8-20\nSat closed": ["Opening hours", "Monday to Friday 8-20", "Sat closed"],
     '"Why?" he asked. "Because."': ['"Why?" he asked.', '"Because."'],
     "the shop is open. it closes at five.": ["the shop is open.", "it closes at five."],
     "It was wet... and cold. Brr!": ["It was wet... and cold.", "Brr!"],
     "It cost 3.50. Visit example.com. Bye.": ["It cost 3.50.", "Visit example.com.", "Bye."],
     "Mon: 9-17\nTue: 9-17\nWed: 9-12\nThu: 9-17": ["Mon: 9-17", "Tue: 9-17", "Wed: 9-12", "Thu: 9-17"],
-    "Jan 2020\nFeb 2021\nMar 2022": ["Jan 2020", "Feb 2021", "Mar 2022"],
-    "12:04 The service started on port eighty\n12:05 The service is slow on port eighty\n12:09 The service stopped on "
-    "port 80.": ["12:04 The service started on port eighty", "12:05 The service is slow on port eighty",
-                 "12:09 The service stopped on port 80."],
     "Call the office at Tel. 555 0144 or Fax. +49 431 555.": ["Call the office at Tel. 555 0144 or Fax. +49 431 555."],
     "It costs 119 euros incl. 19% VAT (excl. Breakfast).": ["It costs 119 euros incl. 19% VAT (excl. Breakfast)."],
-    "She lives in Apt. 5 of Bldg. C near Rm. 3.": ["She lives in Apt. 5 of Bldg. C near Rm. 3."],
-    "Nach § 551 Abs. 1 BGB sind es drei Monate.": ["Nach § 551 Abs. 1 BGB sind es drei Monate."],
     "Die Miete ist am 3. Werktag des Monats fällig.": ["Die Miete ist am 3. Werktag des Monats fällig."],
     "Das Fest beginnt am 24. Dezember im 2. Stock.": ["Das Fest beginnt am 24. Dezember im 2. Stock."],
-    "I am 3. Peter is 4. He gave it to the ref. Then he left.": ["I am 3.", "Peter is 4.", "He gave it to the ref.",
-                                                              "Then he left."],
-    "He works out his abs. It hurts. It was built in 1911. 12 men worked there.": [
-        "He works out his abs.", "It hurts.", "It was built in 1911.", "12 men worked there."],
-    "He was born in May 1990. August was hot. She was 12. October came.": [
-        "He was born in May 1990.", "August was hot.", "She was 12.", "October came."],
     "Here it is:\n```\nDear Mona, I am glad. It is done.": ["Here it is:", "```", "Dear Mona, I am glad. It is done."],
     "Bike       Day\nTandem     €28\nCity bike  €12": ["Bike       Day", "Tandem     €28", "City bike  €12"],
 }  # fmt: skip
@@ -138,11 +124,6 @@ def test_who_uses_which():
         assert profile(name).split is laid_out
     for name in ("granite-3.2", "granite-3.3"):  # trained on NLTK's
         assert profile(name).split is punkt
-
-
-def test_long_texts_are_not_kept_and_come_out_the_same():
-    text = "- One item. It goes on.\n" * 2_000
-    assert len(laid_out(text)) == 4_000
 
 
 def test_blocks_of_code_are_found():

@@ -47,6 +47,10 @@ def test_a_row_names_its_columns_and_all_else_stays() -> None:
         (["| only | row |"], ["| only | row |"]),
         (["a || b", "x"], ["a || b", "x"]),
         ([], []),
+        (
+            ["+------+------+", "| Name | Room |", "+======+======+", "| Ada  | 12   |"],
+            ["", "", "", "Name: Ada; Room: 12."],
+        ),
     ],
 )
 def test_what_is_a_table(rows: list[str], read: list[str]) -> None:
@@ -140,11 +144,6 @@ def test_csv_is_read_with_its_columns(text: str) -> None:
 )
 def test_lines_with_commas_are_no_table(text: str) -> None:
     assert in_words(sentences(text)) == sentences(text)
-
-
-def test_a_grid_is_read_as_a_table() -> None:
-    rows = ["+------+------+", "| Name | Room |", "+------+------+", "| Ada  | 12   |", "+------+------+"]
-    assert in_words(rows) == ["", "", "", "Name: Ada; Room: 12.", ""]
 
 
 RECORDS = [
