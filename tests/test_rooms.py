@@ -207,13 +207,13 @@ MOST_LINES = {
     "runtimes": 4348,
     "service": 2780,
     "testing": 663,
-    "text": 1919,
+    "text": 1917,
     "training": 1549,
 }
-MOST_CODE = 29338  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29336  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 203  # compiled in the core
-MOST_CROSSED = trace.Crossed(modules=53, functions=333)  # by a detection of two sentences
-MOST_TEST_LINES = 4379  # under tests/embedded and tests/text
+MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
+MOST_TEST_LINES = 4378  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:

@@ -323,7 +323,7 @@ def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
     """Whether an answer is one to its question, by a small fitted head (`training/answer_relevance.py`).
 
     It is told from what the question asks with and what the answer is made of, the cosine, shared words and, with a
-    reader, its logit of *answers*. Only what claims something is judged. There is no verdict on a yes or a no alone, and
+    reader, its logit of *answers*. Only what claims something is judged. There is no verdict on a bare yes or no, and
     none on a question back.
     """
     import numpy as np
