@@ -10,6 +10,7 @@ from llama_index.core.agent.workflow import AgentOutput
 from llama_index.core.base.response.schema import Response
 from llama_index.core.llms import ChatMessage
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
+from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Reviser, cited
 
 from integrations.llamaindex.tests.llms import BOTH
@@ -21,6 +22,7 @@ from integrations.llamaindex.tests.test_programs_answers import (
     agent_output,
     called,
     labels,
+    tool_call,
 )
 
 
@@ -50,6 +52,20 @@ def test_the_report_of_an_action_is_no_claim(asynchronous: bool) -> None:
     result: Any = evaluating(asked, output)  # type: ignore[arg-type]
     evaluation = asyncio.run(result) if asynchronous else result
     assert evaluation.verdict["label"] == "NA"
+
+
+def test_a_call_that_was_made_for_an_earlier_question_counts() -> None:
+    call = tool_call("send_email")
+    done = ChatMessage("ok", role="tool", additional_kwargs={"tool_call_id": call.tool_call_id})
+    first, last = ChatMessage("Mail Anna who built the tide mill."), ChatMessage("Done.", role="assistant")
+    said = Response("Yes, I have sent the email to Anna.", NODES)
+
+    def found(*between: ChatMessage) -> list[str]:
+        query = ConversationQuery("Did you send the email to Anna?", chat_history=[first, *between, last])
+        return labels(AnswerCheck(BOTH).check(query, said))
+
+    assert found(ChatMessage(blocks=[call], role="assistant"), done) == ["NA"]
+    assert found() == ["unfaithful"]
 
 
 RAIN = "It will rain in Lisbon tomorrow, with 14 degrees."

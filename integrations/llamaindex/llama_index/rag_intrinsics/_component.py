@@ -90,7 +90,7 @@ class RuntimeHolder(BaseComponent):
     """What has a ``runtime``, from which a core runtime is made when it is needed, and anew where it was changed."""
 
     # Not made when it is set: building a component stays cheap, and no message of pydantic's shows a config.
-    runtime: Any = None
+    runtime: Any = Field(default=None, repr=False)  # whose repr may show a key
 
     _made: Runtime | None = PrivateAttr(default=None)
 
@@ -181,10 +181,6 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
     @field_serializer("profile")
     def _shown_profile(self, value: Any) -> Any:
         return value.name if isinstance(value, Profile) else value
-
-    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        for name, value in super().__repr_args__():
-            yield name, _shown(value) if name == "runtime" else value
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_"):
