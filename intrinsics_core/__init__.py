@@ -46,6 +46,7 @@ from intrinsics_core.protocol.task import Document, Message
 from intrinsics_core.render import notebook
 from intrinsics_core.running.calibrate import calibrate
 from intrinsics_core.running.execution import arun, arun_many, run, run_many
+from intrinsics_core.running.plain import check, rank
 from intrinsics_core.running.streaming import StreamChecker
 from intrinsics_core.runtimes import AsyncRuntime, BlockingRuntime, Runtime, as_runtime
 
@@ -81,6 +82,7 @@ __all__ = [
     "as_runtime",
     "audit",
     "calibrate",
+    "check",
     "check_citations",
     "citations",
     "compare",
@@ -91,6 +93,7 @@ __all__ = [
     "hyde",
     "query_expansion",
     "query_rewrite",
+    "rank",
     "reranking",
     "revise",
     "run",

@@ -193,24 +193,24 @@ MOST_LINES = {
     "bench": 2642,
     "calibration": 923,
     "chains": 1100,
-    "cli": 2479,
+    "cli": 2536,
     "demo": 678,
     "embedded": 5910,
     "encoders": 1496,
     "intrinsics": 3575,
     "local": 1310,
     "profiles": 5373,
-    "protocol": 2550,
+    "protocol": 2573,
     "render": 1462,
     "replies": 2155,
-    "running": 2438,
+    "running": 2554,
     "runtimes": 4348,
     "service": 2780,
     "testing": 663,
     "text": 1917,
     "training": 1549,
 }
-MOST_CODE = 29336  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29445  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 203  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
 MOST_TEST_LINES = 4378  # under tests/embedded and tests/text

@@ -30,7 +30,16 @@ def find(name: Any, known: Iterable[Name]) -> Name | None:
 
 
 def nearest(name: Any, known: Iterable[Name], *, cutoff: float = 0.5) -> Name | None:
-    """The known name that was most likely meant; None where none is like it, by ``cutoff`` from 0 to 1."""
+    """The known name that was most likely meant; None where none is like it.
+
+    Args:
+        name: the name that was given.
+        known: the names that are known.
+        cutoff: how like they must be, from 0 to 1.
+
+    Returns:
+        The nearest of the known names, in its own spelling.
+    """
     from difflib import get_close_matches  # not for every start of the command
 
     names = {plain(one).lower(): one for one in known}

@@ -123,6 +123,20 @@ class Result(Frozen):
             text = text.rstrip("\n") + f'{before[text == "{" :]}"{name}"{colon}{version}{after}'
         return text + "}"
 
+    def to_rows(self) -> list[dict[str, Any]]:
+        """Rows for a table: ``pandas.DataFrame(result.to_rows())``.
+
+        One row for each entry of the result's list (sentences, citations, documents …), with the result's own values as
+        ``result_label``, ``result_score`` …; a result without a list is one row of its own values.
+        """
+        data = self.model_dump()
+        entries = next((value for value in data.values() if isinstance(value, list | tuple) and value
+                        and isinstance(value[0], dict)), None)  # fmt: skip
+        own = {name: value for name, value in data.items() if not isinstance(value, list | tuple | dict)}
+        if entries is None:
+            return [own]
+        return [{f"result_{name}": value for name, value in own.items()} | entry for entry in entries]
+
     def _version_unless_left_out(
         self, include: Container[Any] | None = None, exclude: Container[Any] | None = None, **_: Any
     ) -> dict[str, int]:

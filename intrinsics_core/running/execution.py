@@ -22,6 +22,7 @@ from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, as_in
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Embed, Outcome, Program, Request, Retrieve
 from intrinsics_core.running.aside import Aside, timed_out
+from intrinsics_core.running.progress import Progress, counting
 from intrinsics_core.runtimes import Runtime, as_runtime
 from intrinsics_core.runtimes.base import broken
 from intrinsics_core.text import sentences
@@ -83,6 +84,7 @@ def run_many(
     on_result: OnResult | None = None,
     keep: bool = True,
     row_timeout: float | None = None,
+    progress: Progress = False,
 ) -> list[T | IntrinsicsError]:
     """Run many calls; what they ask for at the same time reaches the runtime together.
 
@@ -97,6 +99,8 @@ def run_many(
         keep: False returns an empty list, so that memory does not grow with the number of calls.
         row_timeout: seconds that a call may take; after them its result is a :class:`RequestTimeout`. In process the
             time of a short call is checked between two batches of requests.
+        progress: True writes on standard error how many calls have ended; a function is called with that number and
+            the number of all calls, None where it is not known.
 
     Returns:
         One result or :class:`IntrinsicsError` per call, in the order of the calls. If a call
@@ -104,6 +108,7 @@ def run_many(
     """
     engine = as_runtime(runtime)
     _check_bounds(concurrency, row_timeout)
+    on_result = counting(progress, calls, on_result)
     if not engine.blocking and not engine.threaded:
         return engine.portal(
             arun_many(calls, engine, profile=profile, concurrency=concurrency, on_result=on_result, keep=keep,
@@ -122,6 +127,7 @@ async def arun_many(
     on_result: OnResult | None = None,
     keep: bool = True,
     row_timeout: float | None = None,
+    progress: Progress = False,
 ) -> list[T | IntrinsicsError]:
     """Like :func:`run_many`, without ever blocking the event loop.
 
@@ -134,12 +140,14 @@ async def arun_many(
         on_result: called with ``(index, result or error)`` as each call ends.
         keep: False returns an empty list, so that memory does not grow with the number of calls.
         row_timeout: seconds that a call may take; after them its result is a :class:`RequestTimeout`.
+        progress: as :func:`run_many` takes it.
 
     Returns:
         One result or :class:`IntrinsicsError` for each call, in the order of the calls.
     """
     engine = as_runtime(runtime)
     _check_bounds(concurrency, row_timeout)
+    on_result = counting(progress, calls, on_result)
     if engine.blocking:
         with given_up():
             return await asyncio.to_thread(

@@ -260,4 +260,12 @@ def test_audit_takes_what_run_audit_takes() -> None:
     from intrinsics_core.cli import audit, run
 
     of_run = signature(run.run).parameters.keys() - {"intrinsic", "citations", "citations_as"}  # not for an audit
-    assert signature(audit.audit).parameters.keys() == of_run
+    assert signature(audit.audit).parameters.keys() - {"question", "answer", "document"} == of_run
+
+
+def test_one_answer_is_audited_on_the_command_line(invoke, tmp_path):
+    (guide := tmp_path / "guide.txt").write_text("Ada Brink built the tide mill in 1911.", encoding="utf-8")
+    told = invoke("audit", "--question", "Who built it?", "--answer", "It burned in 1970 [3].", "--document", guide)
+    assert told.exit_code == 0 and "not fully supported" in told.output and "no such document" in told.output
+    assert invoke("audit", "--input", guide).exit_code == 2
+    assert "--answer" in invoke("audit", "--question", "Who?", "--input", guide, "--output", "-").output
