@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.chains.evidence import evidence, only_acknowledges, searched, told_otherwise, tool_names
+from intrinsics_core.chains.evidence import evidence, only_acknowledges, searched, title_of, told_otherwise, tool_names
 from intrinsics_core.chains.transcript import MadeCall
 
 TODOS = {"todos": [{"content": "Find the price", "status": "in_progress"}]}
@@ -107,3 +107,11 @@ def test_what_retrieves() -> None:
     assert searched(MILL, None) and searched(empty, None) and searched(HANDBOOK, {"handbook"})
     assert not searched(HANDBOOK, None) and not searched(MadeCall("handbook"), {"handbook"})
     assert told_otherwise([WEATHER], None) and not told_otherwise([MILL, TODO, empty], None)
+
+
+def test_what_words_of_a_tool_are_about() -> None:
+    weather = said("weather", "Sunny, 21 degrees.", arguments={"city": "Paris", "unit": "celsius"})
+    assert title_of(weather, "And the weather in Paris?") == "weather: Paris"
+    assert title_of(weather, "And the weather?") is None  # not the user's words
+    search = said("search", "The mill is old.", arguments={"query": "Napoleon built the mill"})
+    assert title_of(search, "Is it so that Napoleon built the mill?") is None  # a claim is no title

@@ -16,6 +16,8 @@ BLOCKED = "No grounded answer."
 SEARCHED = MadeCall("search", {"query": "mill"}, "1", MILL, documents=(MILL,))
 SEARCHED_FOG = MadeCall("search", {"query": "fog"}, "2", FOG, documents=(FOG,))
 NOTES = MadeCall("notes", {"query": "mill"}, "3", MILL)
+WEATHER = MadeCall("weather", {"city": "Paris"}, "7", "Sunny, 21 degrees.")
+PARIS, SUNNY = "And the weather in Paris?", "It is sunny in Paris, 21 degrees."
 SENT = MadeCall("send_email", {"to": "Anna"}, "4", "ok")
 TODOS = MadeCall("write_todos", {"todo": "find"}, "5", "Updated todo list to find")
 FAILED = MadeCall("notes", {"query": "mill"}, "6", MILL, failed=True)
@@ -45,6 +47,8 @@ GUARDED = (
     Guarded("documents support it", (SEARCHED,), MILL, "faithful"),
     Guarded("documents do not", (SEARCHED,), INVENTED, "unfaithful", blocked=True),
     Guarded("words of a tool where nothing else was retrieved", (NOTES,), MILL, "faithful"),
+    Guarded("words of a tool on what was asked about", (WEATHER,), SUNNY, "faithful", question=PARIS),
+    Guarded("words of a tool on another place", (WEATHER,), SUNNY.replace("Paris", "Rome"), "unfaithful", True, PARIS),
     Guarded("words of a tool beside documents", (SEARCHED_FOG, NOTES), MILL, "unfaithful", blocked=True),
     Guarded("words of a named tool beside documents", (SEARCHED_FOG, NOTES), MILL, "faithful", tools=("notes",)),
     Guarded("an acknowledgement", (TODOS,), MILL, "NA"),

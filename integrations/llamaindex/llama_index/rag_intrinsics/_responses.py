@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains import scores
 from intrinsics_core.chains.evidence import evidence, tool_names
+from intrinsics_core.chains.evidence import title_of as call_title
 from intrinsics_core.chains.fields import as_lines, object_in
 from intrinsics_core.chains.notes import underscored, with_verdicts, without_verdicts
 from intrinsics_core.chains.transcript import MadeCall
@@ -56,18 +57,20 @@ def is_structured(response: Any) -> bool:
     )
 
 
-def sources_of(response: Any, tools: Collection[str] | None = None) -> list[NodeWithScore]:
+def sources_of(response: Any, tools: Collection[str] | None = None, question: str = "") -> list[NodeWithScore]:
     """The nodes that it was given from, each once and without sub-answers; an agent's are what its tools returned.
 
     Args:
         tools: names of an agent's tools whose texts are sources beside the nodes; None: those of all, where no tool
             returned nodes (`chains.evidence`).
+        question: what was asked.
     """
     if not isinstance(response, AgentOutput):
         return distinct(judged_by(response.source_nodes))
     direct = judged_by(_nodes(response.raw) or ())  # where a tool with return_direct gave the answer
     now = [call for call in calls_of(response) if call.done]
-    return evidence(direct, now, (), tool_names(tools), text_of=text_of, from_text=_as_node, key=same)
+    return evidence(direct, now, (), tool_names(tools), text_of=text_of,
+                    from_text=lambda call: _as_node(call, question), key=same)  # fmt: skip
 
 
 def calls_of(response: Any) -> list[MadeCall]:
@@ -95,8 +98,10 @@ def _nodes(raw: Any) -> list[NodeWithScore] | None:
     return kept if kept or not nodes else None
 
 
-def _as_node(call: MadeCall) -> NodeWithScore:
-    return NodeWithScore(node=TextNode(id_=call.id or call.name, text=call.result or ""))
+def _as_node(call: MadeCall, question: str) -> NodeWithScore:
+    title = call_title(call, question)
+    metadata = {"title": title} if title else {}
+    return NodeWithScore(node=TextNode(id_=call.id or call.name, text=call.result or "", metadata=metadata))
 
 
 def noted_on(response: Any) -> Mapping[str, Any]:

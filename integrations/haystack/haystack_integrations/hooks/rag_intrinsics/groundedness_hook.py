@@ -13,7 +13,7 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineI
 
 from intrinsics_core import Profile
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
-from intrinsics_core.chains.evidence import evidence
+from intrinsics_core.chains.evidence import evidence, title_of
 from intrinsics_core.chains.notes import CANNED, KEY, signed, verdicts_in, with_verdicts
 from intrinsics_core.chains.transcript import MadeCall, calls_in, last_question
 from intrinsics_core.protocol.results import Faithfulness
@@ -144,7 +144,8 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             return None
         now, before = calls_in(turns[at + 1 :]), calls_in(turns[:at])
         found = evidence(state.data.get(self.documents_key) or (), now, before, self.tools,
-                         text_of=lambda document: document.content or "", from_text=_said)  # fmt: skip
+                         text_of=lambda document: document.content or "",
+                         from_text=lambda call: _said(call, turns[at].text))  # fmt: skip
         told = (turn for turn in turns[at + 1 :] if turn.role == "tool")
         return PipelineInput((*turns[: at + 1], *told, turns[-1]), tuple(found), tuple(self.meta_fields_to_embed))
 
@@ -206,8 +207,9 @@ class RetryEnd:
         return default_from_dict(cls, data)
 
 
-def _said(call: MadeCall) -> Document:
-    return Document(content=call.result, meta={"tool": call.name})
+def _said(call: MadeCall, question: str) -> Document:
+    title = title_of(call, question)
+    return Document(content=call.result, meta={"tool": call.name} | ({"title": title} if title else {}))
 
 
 def _retried(message: ChatMessage) -> bool:

@@ -14,7 +14,7 @@ from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, QueryType
 from llama_index.rag_intrinsics._component import InnerPrompts, IntrinsicComponent, Several
-from llama_index.rag_intrinsics._inputs import History, conversation, passages
+from llama_index.rag_intrinsics._inputs import History, asked_in, conversation, passages
 from llama_index.rag_intrinsics._responses import (
     answer_of,
     calls_of,
@@ -146,7 +146,7 @@ class AnswerCheck(IntrinsicComponent):
         return _CheckedQueryEngine(query_engine, self)
 
     def _asked(self, query: QueryType, response: Any, history: History) -> Asked:
-        return Asked(query, history, lambda: sources_of(response, self.tools), calls_of(response))
+        return Asked(query, history, lambda: sources_of(response, self.tools, asked_in(query)), calls_of(response))
 
     def _checked(self, asked: Asked, response: Any) -> Any:
         if under_way(response) or _is_canned(response):
@@ -376,7 +376,7 @@ class Reviser(IntrinsicComponent):
         if is_structured(response) or under_way(response):
             raise InvalidInput("the response has no text to revise", intrinsic=self.intrinsic,
                                expected="one that is text, and whole", got=type(response).__name__)  # fmt: skip
-        documents = passages(sources_of(response, self.tools), self.metadata_mode)
+        documents = passages(sources_of(response, self.tools, asked_in(query)), self.metadata_mode)
         return self._ask(conversation(query, answer_of(response), history, calls_of(response), documents), documents)
 
     def _revised(self, response: Any, result: RevisedAnswer) -> Any:
