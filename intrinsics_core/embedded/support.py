@@ -3,18 +3,14 @@
 Serves hallucination detection (a probability and a reason per sentence, one score per response), citations (which
 source sentences to name), and the fact check (does this source entail this claim).
 
-What it is: a logistic regression with weights of known sign over what `evidence` measures (words, names and numbers of
-the response that the sources lack, neighbouring words that the sources never hold together, cosine distance of sentence
-embeddings) and, where there is a reader, over what it makes of the claim beside the few sentences found. A response is
-as faithful as its two weakest sentences and as the words of it all that stand in the sources. The numbers are fitted by
-`training/support.py` and ship in ``data/heads/`` with the sets they come from and their validation: ``support.json``
-without the reader, ``support_read.json`` with it.
+What it is: a logistic regression with weights of known sign over what `measure` finds (words, names and numbers that
+the sources lack, neighbouring words that they never hold together, the distance of vectors) and, where there is a
+reader, over what that makes of the claim beside the few sentences found. The numbers are fitted by `training/support.py` and
+ship in ``data/heads/`` with their sets and validation: ``support.json`` without the reader, ``support_read.json`` with.
 
 What it is not: a language model. Without the reader it does not see a swapped role, a dropped "not" or a wrong detail
-made of words the source uses nearby; with it it sees some of them, and it does no arithmetic either way. For those a
-language model (or the server and encoder runtimes) does better. Probabilities are calibrated on the sets in the head
-file, and thresholds do not carry over well from one kind of text to another: fit them to your own examples with
-`calibrate`.
+made of words the source uses nearby; with it it sees some of them, and it does no arithmetic either way. Thresholds do
+not carry over well from one kind of text to another: fit them to your own examples with `calibrate`.
 """
 
 from __future__ import annotations
@@ -132,24 +128,12 @@ def measure(
     ]
     features = np.clip(np.array(values, dtype=np.float32), 0.0, 1.0)
     placed = _placed(asked, found, sources)
-    foreign = _foreign(asked, placed, sources, about)
-    crossed = _crossed(asked, found, sources)
     owner = (sources.documents or ()) if about else ()
-    elsewhere = tuple(i for i, document in enumerate(owner) if document not in about)
-    elsewhere = tuple(sorted({*elsewhere, *sources.uncited}))
+    elsewhere = {i for i, document in enumerate(owner) if document not in about} | set(sources.uncited)
     return Evidence(
-        asked,
-        features,
-        found,
-        placed,
-        cosine,
-        missing,
-        tuple(asked.units[i] for i in sorted(foreign)),
-        crossed,
-        sources.seen,
-        about,
-        elsewhere,
-    )
+        asked, features, found, placed, cosine, missing, _foreign(asked, placed, sources, about),
+        _crossed(asked, found, sources), sources.seen, about, tuple(sorted(elsewhere)),
+    )  # fmt: skip
 
 
 def _placed(asked: Claim, found: Floats, sources: Sources) -> Floats:
@@ -179,12 +163,13 @@ def _crossed(asked: Claim, found: Floats, sources: Sources) -> float:
     return _share(float(apart.sum()), float(both.sum()))
 
 
-def _foreign(asked: Claim, found: Floats, sources: Sources, about: frozenset[int]) -> set[int]:
+def _foreign(asked: Claim, found: Floats, sources: Sources, about: frozenset[int]) -> tuple[Unit, ...]:
     """The numbers that stand in no document that the claim is ``about``, but in another one."""
     if not about or not sources.documents:
-        return set()
+        return ()
     there = np.isin(np.asarray(sources.documents), list(about))
-    return {i for i, unit in enumerate(asked.units) if unit.is_number and found[i].any() and not found[i, there].any()}
+    rows = zip(asked.units, found, strict=True)
+    return tuple(unit for unit, row in rows if unit.is_number and row.any() and not row[there].any())
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +201,8 @@ def scores_of(evidence: Evidence, rule: CitationRule) -> Floats:
 def cite(evidence: Evidence, rule: CitationRule) -> tuple[int, ...]:
     """Source sentences to cite for one claim, best first. Each is cited for words of its own.
 
-    The best-scoring sentence is taken if its score reaches ``rule.threshold``; then, one at a time, the sentence that
-    adds most of what is not yet covered, while it adds at least ``rule.gain``, so two sentences that complement one
-    another are both cited and a repetition is not.
+    The best-scoring sentence is taken if its score reaches ``rule.threshold``; then the one that adds most of what is
+    not yet covered, while it adds at least ``rule.gain``: a repetition is not cited.
     """
     scores = scores_of(evidence, rule)
     if not len(scores) or float(scores.max()) < rule.threshold:
@@ -324,13 +308,12 @@ class SupportHead:
 def beside(evidence: Evidence, logit: float) -> tuple[float, ...]:
     """The columns `READ`: what is measured, weighed by what a reader saw, and the reader's logit of *supported*.
 
-    Words that are not found, or not together, count by the share of the sources that the reader was not shown: of the
-    rest it says itself whether they matter. Names and numbers, and the distance, count a tenth (`SHOWN`) of the rest.
-    ``crossed`` is as it is measured: a reader of sentences side by side easily takes one document's fact for another's.
-    Words and the distance are squared, as a right paraphrase lacks a few words and so does a wrong one. ``assured`` is
-    -.5 where the reader is sure that the claim is supported, and 0 where it doubts. ``doubted`` is .5 where it is sure
-    that the claim is not, times the share that it has seen: what it finds is there, what it does not find in a short
-    text is not, of many passages it may stand in a sentence that was not shown.
+    What the reader was shown it judges itself: words that are not found, or not together, count by the share of the
+    sources that it was not shown; names, numbers and the distance by that and a tenth (`SHOWN`) of the rest. Words and
+    the distance are squared, as a right paraphrase lacks a few. ``crossed`` stays: a reader easily takes one document's
+    fact for another's. ``assured`` is -.5 where the reader is sure that the claim is supported, and 0 where it doubts.
+    ``doubted`` is .5 where it is sure that the claim is not, times the share that it has seen: what it does not find in
+    many passages may stand in one that was not shown.
     """
     novel, names, numbers, unpaired, distance = map(float, evidence.features)
     unseen, sure = 1.0 - evidence.seen, bounded(logit) / (2 * SURE)
@@ -385,9 +368,8 @@ def response_probability(claims: Sequence[float], odds: Sequence[float], novel: 
     """The probability, 0..1, that a response is faithful.
 
     Of one claim it is the claim's own. Of several it is a fitted logistic of the ``head.weakest`` least supported
-    claims' mean log-odds and of the share that is found nowhere. It is below the ``unfaithful`` threshold where a claim
-    is, and not below it where none is; it is below the ``faithful`` threshold where all claims are: the label that is
-    read from it agrees with those of the claims.
+    claims' mean log-odds and of the share that is found nowhere, bounded so that its label agrees with theirs: below
+    ``unfaithful`` where a claim is, and only there; below ``faithful`` where all claims are.
 
     Args:
         claims: of each sentence that claims something, at least one, the probability that it is supported.
