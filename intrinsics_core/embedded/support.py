@@ -5,7 +5,7 @@ source sentences to name), and the fact check (does this source entail this clai
 
 What it is: a logistic regression with weights of known sign over what `measure` finds (words, names and numbers that
 the sources lack, neighbouring words that they never hold together, the distance of vectors) and, where there is a
-reader, over what that makes of the claim beside the few sentences found. The numbers are fitted by `training/support.py` and
+reader, over what that makes of the claim beside the few sentences found. `training/support.py` fits the numbers. They
 ship in ``data/heads/`` with their sets and validation: ``support.json`` without the reader, ``support_read.json`` with.
 
 What it is not: a language model. Without the reader it does not see a swapped role, a dropped "not" or a wrong detail

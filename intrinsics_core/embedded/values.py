@@ -424,10 +424,16 @@ def _evened(text: str) -> str:
     return text if text.isascii() else _FOOTNOTE.sub(lambda found: " " * len(found[0]), text.translate(_SPACES))
 
 
+_WORD = re.compile(r"[^\W\d_]+")
+_IN_DIGITS = re.compile(rf"[\d{''.join(_PARTS)}]")
+
+
 @remembered(4096)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """The quantities of a text. They may overlap: "1 hour 30 minutes" is three of them."""
     plain = _evened(text)
+    if not _IN_DIGITS.search(plain) and NUMBER_WORDS.isdisjoint(_WORD.findall(plain.casefold())):
+        return tuple(_singles(plain))  # most sentences
     return tuple(q for find in (_amounts, _singles, _clocks, _days, _ordinals) for q in find(plain))
 
 
