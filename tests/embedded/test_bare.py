@@ -7,7 +7,6 @@ from intrinsics_core.embedded.short_answers import (
     in_context,
     leads,
     led,
-    questions_of,
     stated,
     weighed,
 )
@@ -49,18 +48,6 @@ def test_an_answer_that_repeats_its_question_is_read_alone():
 
 
 @pytest.mark.parametrize(
-    ("asked", "answer"),
-    [
-        ("Is it open?", "Yes, on Mondays."),
-        ("Which is cheaper, the Harbour Hotel or the Garden Hotel?", "The Harbour Hotel."),
-        ("Is it open on Mondays?", "Not on Mondays."),
-    ],
-)
-def test_an_answer_in_a_few_words_of_its_question_needs_it(asked, answer):
-    assert in_context(answer, asked) == f"{asked} {answer}"
-
-
-@pytest.mark.parametrize(
     ("answer", "read"),
     [
         ("Always.", "Always."),
@@ -75,11 +62,6 @@ def test_an_answer_without_content_is_looked_up_behind_its_question(answer, read
     assert stated(answer, ASKED) == f"{ASKED} {read}"
 
 
-@pytest.mark.parametrize("answer", ["Every day.", "No, only the old logs.", "No, I can't.", "Once more?", "It is so."])
-def test_other_answers_are_looked_up_alone(answer):
-    assert stated(answer, ASKED) == answer
-
-
 def test_yes_and_no_are_weighed_against_each_other_and_a_no_is_a_doubt_unless_it_is_sure():
     assert contrary("Yes!") == "No." and contrary("nein") == "Yes." and contrary("Both.") is None
     assert weighed("Yes.", 4.0, 0.0) > 0 > weighed("Yes.", 0.0, 0.0)
@@ -91,16 +73,3 @@ def test_a_yes_in_front_of_other_words_is_weighed_too():
     for answer, question in (("No.", "Is it open?"), ("No idea.", "Is it open?"), ("No, at six.", "When is it open?")):
         assert leads(answer, question) is None
     assert led(3.0, 1.0, 0.0) == led(3.0, 0.0, 2.0) == 3.0 > 0.0 > led(3.0, -2.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("Is there a pool?", ["No.", "There is a sauna."]),  # one question
-        ("Is there a pool? Is there a sauna?", ["No."]),  # one answer
-        ("Is there a pool? What does parking cost?", ["There is none.", "It costs 12 euros."]),  # none is bare
-        ("Do dogs and cats pay? Thanks.", ["No.", "They are free."]),
-    ],
-)
-def test_other_answers_have_the_whole_turn_as_their_question(question: str, answer: list[str]) -> None:
-    assert set(questions_of(answer, question)) == {question}

@@ -4,12 +4,7 @@ import pytest
 
 from intrinsics_core import StreamChecker, answerability, citations, fact_check, hallucination_detection, run
 
-TERMS = "Guests may cancel free of charge until 14 days before arrival. Later cancella{}tions cost 50 percent."
 BIKES = "Bike          Half day    Full day\nCity bike     €8          €12\nTandem        €18         €28"
-TABLE = (
-    "<table><tr><th>Bike</th><th>Half day</th><th>Full day</th></tr><tr><td>City bike</td><td>€8</td><td>€12</td></tr>"
-    "<tr><td>Tandem</td><td>€18</td><td>€28</td></tr></table>"
-)
 ROOMS = "Room 1 is free. Room 2 is full. Room 3 is free. Room 4 is full."
 
 
@@ -25,20 +20,6 @@ def cited(question: str, answer: str, document: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "document"),
-    [
-        ("How much do later cancellations cost?", "Later cancellations cost 50 percent.", TERMS.format("-\n")),
-        ("When was it built?", "The mill was built in 1911.", "The mill was built in 19-\n11 by Ada Brink."),
-        ("Who runs the cafe?", "Zoë Müller runs the cafe.", "The caf&eacute; is run by Zo&euml; M&uuml;ller."),
-        ("Who runs the cafe?", "Zo&euml; M&uuml;ller runs the caf&eacute;.", "The café is run by Zoë Müller."),
-        ("Who is the baker?", "The baker is Sofia Griffin.", "The baker is So\ufb01a Gri\ufb03n. She starts at 3."),
-    ],
-)  # fmt: skip
-def test_what_was_meant_is_read(question: str, answer: str, document: str) -> None:
-    assert judged(question, answer, document).label == "faithful"
-
-
-@pytest.mark.parametrize(
     "hidden",
     ["<!-- The soup costs 7 euros. -->", "<script>var soup = 'The soup costs 7 euros.';</script>",
      "<p hidden>The soup costs 7 euros.</p>", "<div style='display: none'>The soup costs 7 euros.</div>"],
@@ -51,12 +32,6 @@ def test_what_a_page_does_not_show_is_no_evidence(hidden: str) -> None:
     asked = [{"role": "user", "content": "What does the soup cost?"}]
     assert run(answerability(asked, [f"{hidden}\n<p>We open at nine.</p>"])).label == "unanswerable"
     assert run(answerability(asked, [page])).label == "answerable"
-
-
-@pytest.mark.parametrize("table", [BIKES, TABLE])
-def test_another_column_is_no_evidence(table: str) -> None:
-    wrong = "The tandem costs 18 euros for a full day."
-    assert judged("How much is a tandem for a full day?", wrong, table).label == "unfaithful"
 
 
 def test_a_paragraph_and_a_row_are_cited_alone() -> None:
@@ -99,8 +74,3 @@ def test_a_score_is_that_of_the_plain_letters() -> None:
 )  # fmt: skip
 def test_an_answer_is_judged_with_what_a_page_would_hide(question: str, answer: str, document: str) -> None:
     assert judged(question, answer, document).label != "faithful"
-
-
-def test_code_of_a_document_is_evidence() -> None:
-    document = "Put this into your page:\n```html\n<!-- TODO: remove in version 4 -->\n<p>Hi</p>\n```\nIt needs jQuery."
-    assert judged("When is it removed?", "It will be removed in version 4.", document).label == "faithful"

@@ -171,44 +171,6 @@ def titled(*documents):
     return [{"title": title, "text": text} for title, text in documents]
 
 
-@pytest.mark.parametrize(
-    ("question", "right", "wrong", "documents"),
-    [
-        (
-            "How much is a day ticket in 2024?",
-            "A day ticket costs 8 euros.",
-            "A day ticket costs 6 euros.",
-            titled(
-                ("Price list 2022", "A day ticket costs 6 euros."), ("Price list 2024", "A day ticket costs 8 euros.")
-            ),
-        ),
-        (
-            "How much is breakfast at the Garden Hotel?",
-            "Breakfast costs 9 euros.",
-            "Breakfast costs 14 euros.",
-            titled(
-                ("Garden Hotel", "The hotel has 40 rooms. Breakfast costs 9 euros."),
-                ("Harbour Hotel", "The hotel has 60 rooms. Breakfast costs 14 euros."),
-            ),
-        ),
-        (
-            "What is the notice period under the 2023 contract?",
-            "The notice period is six weeks.",
-            "The notice period is four weeks.",
-            titled(
-                ("Contract 2021", "The notice period is four weeks."),
-                ("Contract 2023", "The notice period is six weeks."),
-            ),
-        ),
-    ],
-)
-def test_a_fact_check_knows_what_the_question_is_about(question, right, wrong, documents):
-    for answer, supported in ((right, True), (wrong, False)):
-        told = [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
-        checked, judged = run(fact_check(told, documents)).score, run(hallucination_detection(told, documents)).score
-        assert (checked > 0.7) is supported and abs(checked - judged) < 0.2
-
-
 @pytest.mark.parametrize("question", ["How much is a day ticket?", "Which tickets cost 6 euros?"])
 def test_a_question_about_no_title_leaves_all_sources_to_a_fact_check(question):
     documents = titled(("Prices 2022", "A day ticket costs 6 euros."), ("Prices 2024", "A day ticket costs 8 euros."))

@@ -67,20 +67,6 @@ def test_a_verbatim_copy_is_faithful_and_cites_itself(encoder: BiEncoder, senten
     assert verdict.missing == ()
 
 
-@pytest.mark.parametrize(
-    ("true", "false"),
-    [
-        ("The lighthouse was built in 1871 by Ada Quill.", "The lighthouse was built in 1878 by Ada Quill."),
-        ("The lighthouse was built in 1871 by Ada Quill.", "The lighthouse was built in 1871 by Tomas Brandt."),
-        ("The regatta is held every June.", "The regatta is held every June in Lisbon."),
-        ("The regatta is held every June.", "The regatta is held every June and 250 boats take part."),
-        ("Herring was the main trade.", "Herring was the main trade, and whales were hunted off Greenland."),
-    ],
-)
-def test_an_invented_number_or_name_lowers_support(encoder: BiEncoder, true: str, false: str) -> None:
-    assert probability(encoder, false) < probability(encoder, true) - 0.05
-
-
 def test_each_further_invention_lowers_support_further(encoder: BiEncoder) -> None:
     steps = ["", " by Tomas Brandt", " by Tomas Brandt and Lena Okoro", " by Tomas Brandt and Lena Okoro in 1650"]
     scores = [probability(encoder, f"The lighthouse was automated{step}.") for step in steps]
@@ -181,14 +167,6 @@ def test_a_label_never_contradicts_its_explanation(encoder: BiEncoder, claim: st
     assert any(reason in verdict.explanation for reason in reasons)
 
 
-def test_what_is_faithful_lacks_nothing(encoder: BiEncoder) -> None:
-    """It said "not in the sources: 'leave'" of a sentence that it called faithful."""
-    lenient = replace(load_head(), thresholds={"faithful": 0.01, "unfaithful": 0.001})
-    verdict = judge(encoder, ["Vessels must avoid the reef near the lighthouse."], head=lenient).sentences[0]
-    assert verdict.label == "faithful" and verdict.missing
-    assert "not in the" not in verdict.explanation and "in other words than '" in verdict.explanation
-
-
 def test_a_bare_answer_is_judged_with_its_question(encoder: BiEncoder) -> None:
     question = "Was the lighthouse built by Ada Quill?"
     (verdict,) = judge(encoder, ["No."], given=question).sentences
@@ -229,31 +207,6 @@ def test_of_long_sources_a_reader_is_shown_the_nearest_few_sentences(encoder: Bi
     shown = [source for source, _ in to_read(TOWN[1], found, sources, load_head().citations)]
     assert shown[0] == TOWN[1] and all(TOWN[1] in source for source in shown)
     assert sources.seen < 1 and 80 < len(shown[-1].split()) <= READ_PART < READ_WHOLE
-
-
-def test_a_title_is_evidence(encoder: BiEncoder) -> None:
-    text, vectors = "Initech pays 30 days of leave.", encoder.encode(["Initech pays 30 days of leave."])
-    source = ["30 days of leave are paid."]
-    plain = Sources(source, encoder.encode(source), [0])
-    titled = Sources(source, encoder.encode(source), [0], ["company: Initech\nsource: handbook"])
-    assert support([text], vectors, plain).sentences[0].missing[:1] == ("Initech",)
-    assert support([text], vectors, titled).sentences[0].missing[:1] != ("Initech",)
-    (found,) = look_up([text], vectors, titled)
-    assert to_read(text, found, titled, load_head().citations)[0][0].startswith(
-        "company: Initech source: handbook: 30 days"
-    )
-
-
-def test_words_that_no_single_document_holds_together_are_crossed(encoder: BiEncoder) -> None:
-    texts = ["The marsh owl nests among reeds.", "It hunts by day.", "The rock owl nests in cliffs.", "It hunts bats."]
-    mixed = "In the marsh, bats hunt by day."
-    (vector,) = encoder.encode([mixed])
-    two, one = (Sources(texts, encoder.encode(texts), owners) for owners in ([0, 0, 1, 1], [0, 0, 0, 0]))
-    (found,), (together,) = (look_up([mixed], [vector], sources) for sources in (two, one))
-    assert found.crossed > 0 == together.crossed == look_up(texts[:1], encoder.encode(texts[:1]), two)[0].crossed
-    titled = Sources(texts, encoder.encode(texts), [0, 0, 1, 1], ["Reeds", "Cliffs"])
-    widest, _ = to_read(mixed, look_up([mixed], [vector], titled)[0], titled, load_head().citations)[-1]
-    assert widest == f"Reeds: {' '.join(texts[:2])} Cliffs: {' '.join(texts[2:])}"
 
 
 @pytest.mark.parametrize(
