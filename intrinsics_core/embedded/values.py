@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from intrinsics_core.text.memory import remembered
@@ -25,7 +24,7 @@ class Quantity(NamedTuple):
     values: of a number, ``1200000`` for "1.2 million"; of a time, its hour on a clock of twelve.
     written: the number before a "million", ``1.2``: a table may say elsewhere that it is in millions.
     implied: what it is a case of, ``part:evening`` of "9 p.m.".
-    loose: the unit was taken from another number of a list ("5, 10 or 15 minutes"), so the number may be without one.
+    loose: it may be another quantity: "2h30" is a time or how long it takes.
     """
 
     begin: int
@@ -207,7 +206,6 @@ _ONE = re.compile(
     re.IGNORECASE,
 )
 _HALF = re.compile(rf"\bhalf +an?(?= +(?!dozen|{_COUNTABLE})[^\W\d_])", re.IGNORECASE)
-_BETWEEN = re.compile(r" ?(?:,|-|–|—|/|to|and|or) ?", re.IGNORECASE)
 _JOINED = re.compile(r",? ?(?:and +)?", re.IGNORECASE)
 
 
@@ -218,7 +216,7 @@ def _keys(values: frozenset[float], unit: str) -> frozenset[str]:
 
 def _amounts(text: str) -> Iterator[Quantity]:
     """The numbers of a text, with their units where they have one."""
-    found: list[tuple[re.Match[str], str, Quantity]] = []
+    before: tuple[bool, Quantity] = False, Quantity(0, 0, frozenset())
     for match in _AMOUNT.finditer(text):
         values, scale = _values_of(match["number"]), (match["scale"] or "").strip().casefold()
         unit = match["symbol"] or match["worded"] or match["sign"] or ""
@@ -229,20 +227,15 @@ def _amounts(text: str) -> Iterator[Quantity]:
             unit = "m"  # "5 m" are metres, "$5 m" millions
         elif scale:
             meant, written = frozenset(value * _SCALES[scale] for value in values), values
-        keys = _keys(meant, unit) if unit else frozenset[str]()
-        found.append((match, "" if unit == scale else unit, Quantity(*match.span(), keys, meant, written)))
-    for i in range(len(found) - 2, -1, -1):
-        (match, _, here), (_, unit, after) = found[i], found[i + 1]
-        # The unit stands behind the last number of a list.
-        if not here.keys and unit and _BETWEEN.fullmatch(text[here.end : after.begin]):
-            found[i] = match, unit, here._replace(keys=_keys(here.values, unit), loose=True)
-    yield from (here for _, _, here in found)
-    for (one, _, here), (two, _, there) in pairwise(found):  # "1 hour 30 minutes"
-        if one["worded"] and two["worded"] and not here.loose and _JOINED.fullmatch(text[here.end : there.begin]):
-            first, second = (dict(key.split(":") for key in each.keys) for each in (here, there))
+        here = Quantity(*match.span(), _keys(meant, unit) if unit else frozenset(), meant, written)
+        yield here
+        worded, last = before
+        if worded and match["worded"] and _JOINED.fullmatch(text[last.end : here.begin]):  # "1 hour 30 minutes"
+            first, second = (dict(key.split(":") for key in each.keys) for each in (last, here))
             bases = [base for base in first if float(second.get(base, "inf")) < float(first[base])]
             keys = frozenset(f"{base}:{float(first[base]) + float(second[base]):.10g}" for base in bases)
-            yield from [Quantity(here.begin, there.end, keys)] if keys else ()
+            yield from [Quantity(last.begin, here.end, keys)] if keys else ()
+        before = bool(match["worded"]), here
 
 
 def _singles(text: str) -> Iterator[Quantity]:
@@ -424,15 +417,15 @@ def _evened(text: str) -> str:
     return text if text.isascii() else _FOOTNOTE.sub(lambda found: " " * len(found[0]), text.translate(_SPACES))
 
 
-_WORD = re.compile(r"[^\W\d_]+")
-_IN_DIGITS = re.compile(rf"[\d{''.join(_PARTS)}]")
+_PIECE = re.compile(rf"[^\W\d_]+|[\d{''.join(_PARTS)}]")
 
 
 @remembered(4096)
 def quantities(text: str) -> tuple[Quantity, ...]:
     """The quantities of a text. They may overlap: "1 hour 30 minutes" is three of them."""
     plain = _evened(text)
-    if not _IN_DIGITS.search(plain) and NUMBER_WORDS.isdisjoint(_WORD.findall(plain.casefold())):
+    pieces = set(_PIECE.findall(plain.casefold()))
+    if NUMBER_WORDS.isdisjoint(pieces) and not any(map(str.isdigit, pieces)):
         return tuple(_singles(plain))  # most sentences
     return tuple(q for find in (_amounts, _singles, _clocks, _days, _ordinals) for q in find(plain))
 
