@@ -1,4 +1,4 @@
-"""Write one version into everything that names it, or print it.
+"""Write one version into everything that names it, and the bill of materials, or print it.
 
 python .ci/version.py            # what it is; an error where two places disagree
 python .ci/version.py 0.2.0      # write it
@@ -7,7 +7,9 @@ python .ci/version.py 0.2.0      # write it
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +45,12 @@ def write(version: str) -> None:
         path = ROOT / file
         text = path.read_text(encoding="utf-8")
         path.write_text(re.sub(pattern, lambda m, old=old: m[0].replace(old, version), text, count=1), encoding="utf-8")
+    citation = ROOT / "CITATION.cff"
+    day = f"date-released: {datetime.now(UTC).date().isoformat()}"
+    text = re.sub(r"(?m)^date-released: .*$", day, citation.read_text(encoding="utf-8"))
+    citation.write_text(text, encoding="utf-8")
+    bill = subprocess.run([sys.executable, ROOT / ".ci" / "sbom.py"], capture_output=True, check=True)
+    (ROOT / "sbom.json").write_bytes(bill.stdout)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from intrinsics_core.render.citations import (
     View,
     as_json,
     from_json,
+    labelled,
     metric_view,
     parse,
     restored,
@@ -240,3 +241,25 @@ def test_no_mark_stands_in_a_block_of_code(said: str, shown: str) -> None:
     view_of = view(Citations(citations=(row,)), said, [MILL], "inline")
     assert write(view_of).partition("\n\nCitations:")[0] == shown
     assert parse(write(view_of)) == view_of
+
+
+def test_a_list_for_people_shows_titles_and_addresses_and_is_left_out_where_nothing_is_cited() -> None:
+    documents = [
+        {
+            "id": "9f86d081884c7d65",
+            "text": "Fog is common.",
+            "metadata": {"title": "Weather", "url": "https://x.org/w"},
+        },
+        {
+            "id": "60303ae22b998861",
+            "text": "The tide mill was built in 1911 by the engineer Ada Brink and ground flour.",
+        },
+    ]
+    references = (Reference("9f86d081884c7d65", begin=0, end=4), Reference("60303ae22b998861", begin=5, end=11))
+    shown = write(View("inline", "Fog. Mills.", references), label=labelled(documents))
+    assert shown.splitlines()[-2:] == [
+        "[1] Weather, https://x.org/w",
+        "[2] The tide mill was built in 1911 by the engineer Ada Brink …",
+    ]
+    assert write(View("postfix", "Hello!"), label=labelled(documents)) == "Hello!"
+    assert write(View("inline", "Fog. Mills.", references), label=str.upper).endswith("60303AE22B998861")

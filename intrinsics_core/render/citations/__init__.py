@@ -36,9 +36,9 @@ from intrinsics_core.render.citations.paper_json import as_json, from_json
 from intrinsics_core.render.citations.reading import parse
 from intrinsics_core.render.citations.showing import metric_view, metric_views, restored, view
 from intrinsics_core.render.citations.views import MODES, STYLES, Mode, Reference, Style, View
-from intrinsics_core.render.citations.writing import write
+from intrinsics_core.render.citations.writing import Label, labelled, source_label, write
 
 __all__ = [
-    "MODES", "STYLES", "Mode", "Reference", "Style", "View", "as_json", "from_json", "mark_place", "metric_view",
-    "metric_views", "parse", "restored", "view", "write",
+    "MODES", "STYLES", "Label", "Mode", "Reference", "Style", "View", "as_json", "from_json", "labelled", "mark_place",
+    "metric_view", "metric_views", "parse", "restored", "source_label", "view", "write",
 ]  # fmt: skip

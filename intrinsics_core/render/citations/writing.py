@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.task import Document, DocumentLike, documents_of
 from intrinsics_core.render.citations.marks import LOOKS, NONE, WORD, Marks, before_slashes, called
 from intrinsics_core.render.citations.paper_json import as_json
 from intrinsics_core.render.citations.places import sentence_start
@@ -15,10 +16,53 @@ from intrinsics_core.render.citations.views import STYLES, Reference, Style, Vie
 from intrinsics_core.text import stops
 
 _PLAIN = re.compile(WORD)
+_EXCERPT = 60  # characters of a document without a name
+_ADDRESSES = ("url", "source", "file_name")  # of a document's metadata
+
+Label = Callable[[str], str]
+"""What a list of sources shows for the id of a document."""
 
 
-def write(shown: View, style: Style = "text") -> str:
+def source_label(document: Document) -> str:
+    """A source as a person reads it: its title and address, its page; else how its text begins; never its bare id."""
+    kept = document.metadata
+    address = next((kept[key] for key in _ADDRESSES if isinstance(kept.get(key), str)), None)
+    named = [name for name in (document.title, address) if name]
+    page = kept.get("page")
+    if named:
+        return ", ".join([*dict.fromkeys(named), *([f"page {page}"] if isinstance(page, int | str) else [])])
+    words = " ".join(document.text.split())
+    return words if len(words) <= _EXCERPT else f"{words[:_EXCERPT].rpartition(' ')[0] or words[:_EXCERPT]} …"
+
+
+def labelled(documents: Iterable[DocumentLike], label: Callable[[Document], str] = source_label) -> Label:
+    """For `write`: the labels of these documents by id; of equal ids the first counts.
+
+    Args:
+        documents: those that are cited.
+        label: what is shown for a document.
+
+    Returns:
+        A function of an id; an id of none of them is shown as it is.
+    """
+    shown: dict[str, str] = {}
+    for document in documents_of("citations", documents):
+        shown.setdefault(document.id or "", label(document))
+    return lambda name: shown.get(name, name)
+
+
+def write(shown: View, style: Style = "text", *, label: Label | None = None) -> str:
     """A view as text, as Markdown with footnotes, or as JSON.
+
+    Args:
+        shown: the text and its references.
+        style: one of ``STYLES``.
+        label: for texts that people read: what the list shows for the id of a document, such as
+            ``labelled(documents)``. A text without references then has no list. It cannot be read back, and JSON keeps
+            the ids.
+
+    Returns:
+        The text.
 
     Raises:
         InvalidInput: the style is unknown.
@@ -34,8 +78,10 @@ def write(shown: View, style: Style = "text") -> str:
         key = (r.context_id, r.snippet, r.nth) if shown.inline else (i,)
         ordered.append(numbers.setdefault(key, len(numbers) + 1))
     body = _marked(shown, ordered, look) if shown.inline else shown.response + called(style, len(ordered))
+    if label and not shown.references:
+        return body
     first = dict(zip(reversed(ordered), reversed(shown.references), strict=True))
-    lines = [look.listed.format(number) + _line(first[number]) for number in sorted(first)]
+    lines = [look.listed.format(number) + _line(first[number], label) for number in sorted(first)]
     return "\n".join([body, "", look.headings[shown.mode], *(lines or [NONE])])
 
 
@@ -65,9 +111,9 @@ def _escaped(text: str, look: Marks, *, before_mark: bool) -> str:
     return "".join([*parts, plain, plain[before_slashes(plain) :] if before_mark else ""])
 
 
-def _line(reference: Reference) -> str:
+def _line(reference: Reference, label: Label | None) -> str:
     name = reference.context_id
-    plain = name if _PLAIN.fullmatch(name) else _quoted(name)
+    plain = label(name) if label else name if _PLAIN.fullmatch(name) else _quoted(name)
     which = f" #{reference.nth}" if reference.nth > 1 else ""
     return plain + which + ("" if reference.snippet is None else f": {_quoted(reference.snippet)}")
 
