@@ -6,9 +6,8 @@ import asyncio
 import copy
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from haystack import default_from_dict, default_to_dict
@@ -30,32 +29,14 @@ from intrinsics_core.runtimes.chat import (
     turns,
 )
 
-
-def _response_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"response_format": {"type": "json_schema", "json_schema": {"name": name, "schema": schema}}}
-
-
-def _text_format(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"text": {"format": {"type": "json_schema", "name": name, "schema": schema}}}
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """How a family of chat generators is asked, in its `generation_kwargs`; ``gives`` is what it is known to have."""
-
-    gives: frozenset[str] = frozenset()
-    schema: Callable[[str, dict[str, Any]], dict[str, Any]] = _response_format
-    logprobs: Mapping[str, Any] = field(default_factory=lambda: {"logprobs": True, "top_logprobs": TOP_LOGPROBS})
-
-
-_RESPONSES = {"top_logprobs": TOP_LOGPROBS, "include": ["message.output_text.logprobs"]}
-# By the name of the class, or of one that it is derived from.
-_DIALECTS = {
-    "OpenAIChatGenerator": Dialect(frozenset({SCHEMA, LOGPROBS})),
-    "OpenAIResponsesChatGenerator": Dialect(frozenset({SCHEMA, LOGPROBS}), _text_format, _RESPONSES),
-    "HuggingFaceAPIChatGenerator": Dialect(frozenset({SCHEMA})),
+# What a family of chat generators is known to have, by the name of the class, or of one that it is derived from. Most
+# others speak it too, but only where they are told to.
+_RESPONSES = "OpenAIResponsesChatGenerator"
+_GIVES = {
+    "OpenAIChatGenerator": {SCHEMA, LOGPROBS},
+    _RESPONSES: {SCHEMA, LOGPROBS},
+    "HuggingFaceAPIChatGenerator": {SCHEMA},
 }
-_UNKNOWN = Dialect()  # most others speak it too, but only where they are told to
 
 # What a writer's calls have, and a judge's have not: tools, a stream, a form of the answer.
 _WRITERS = ("streaming_callback", "tools", "tools_strict")
@@ -73,9 +54,8 @@ class ChatGeneratorRuntime(ChatRuntime):
 
     Components make one themselves of a chat generator that is given as `runtime`; make it yourself to set how it asks.
     It is asked without the tools, the streaming callback and the form of answers that were set for its own answers; the
-    generator itself is not changed. A feature that it refuses at the first request (an error that names it) is left out
-    from then on, with a warning. Calls are spans. Synchronous callers use its `run`; asynchronous ones its `run_async`
-    where it has one, on their own event loop.
+    generator itself is not changed. A feature that it refuses (an error that names it) is left out from then on, with a
+    warning. Calls are spans.
 
     Usage example:
 
@@ -104,23 +84,21 @@ class ChatGeneratorRuntime(ChatRuntime):
         """
         Make a runtime of a chat generator.
 
-        :param chat_generator: Any component with `run(messages)` and `replies`. Its own settings are kept; a judge does
-            best at temperature 0. Samples and repeats are drawn at the temperature of the request where its
-            `generation_kwargs` have a lower one.
+        :param chat_generator: Any component with `run(messages)` and `replies`. Its own settings are kept, but for
+            samples and repeats, which are drawn at the request's temperature; a judge does best at temperature 0.
         :param concurrency: Calls under way at once: those of asynchronous callers, and as many of synchronous ones.
         :param structured_output: Whether to constrain replies by JSON schema, in `generation_kwargs`. None: where the
             generator is Haystack's OpenAI, OpenAI Responses or Hugging Face API one, or derived from one of these.
-            Without it the model is asked in words, and its reply is read leniently but checked in full.
         :param logprobs: Whether to ask for log-probabilities, from which scores come. None: where the generator is one
-            of Haystack's OpenAI ones, or derived from it. Without them scores come from the confidence that the model
-            states.
+            of Haystack's OpenAI ones, or derived from it. Else scores come from the confidence that the model states.
         :param profile: The profile its requests are rendered with; ``prompted`` where left out.
         """
         self._takes_settings = takes = "generation_kwargs" in inspect.signature(chat_generator.run).parameters
-        names = (kind.__name__ for kind in type(chat_generator).__mro__)
-        self._dialect = next((_DIALECTS[name] for name in names if name in _DIALECTS), _UNKNOWN)
+        names = [kind.__name__ for kind in type(chat_generator).__mro__]
+        gives = next((_GIVES[name] for name in names if name in _GIVES), set())
         wanted = {SCHEMA: structured_output, LOGPROBS: logprobs}
-        features = {name: takes and (name in self._dialect.gives if on is None else on) for name, on in wanted.items()}
+        features = {name: takes and (name in gives if on is None else on) for name, on in wanted.items()}
+        self._responses = _RESPONSES in names
         super().__init__(chat_generator, features, profile=profile, concurrency=concurrency)
         self.chat_generator = chat_generator
         self.structured_output, self.logprobs = structured_output, logprobs
@@ -172,7 +150,14 @@ class ChatGeneratorRuntime(ChatRuntime):
         """Who is asked, with what, inside the span that Haystack's own components open around a chat generator."""
         generator = self.chat_generator
         own = getattr(generator, "generation_kwargs", None) if self._takes_settings else None
-        inputs = _inputs(request, self._dialect, features, own if isinstance(own, Mapping) else {})
+        settings = drawing(request, own if isinstance(own, Mapping) else {})
+        if SCHEMA in features:
+            settings |= _schema(request, self._responses)
+        if LOGPROBS in features:
+            extra = {"include": ["message.output_text.logprobs"]} if self._responses else {"logprobs": True}
+            settings |= {"top_logprobs": TOP_LOGPROBS, **extra}
+        messages = [_TURNS[role](text) for role, text in turns(request)]
+        inputs = {"messages": messages, **({"generation_kwargs": settings} if settings else {})}
         tags = {"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__}
         with tracer.trace("haystack.chat_generator.run", tags=tags, parent_span=tracer.current_span()) as span:
             span.set_content_tag("haystack.component.input", inputs)
@@ -216,15 +201,12 @@ def _changed(generator: Any, changes: Mapping[str, Any]) -> Any:
     return judge
 
 
-def _inputs(request: Generate, dialect: Dialect, features: frozenset[str], own: Mapping[str, Any]) -> dict[str, Any]:
-    settings = drawing(request, own)
-    if SCHEMA in features and isinstance(request.constraint, JsonSchema):
-        schema = dict(request.constraint.schema)
-        settings |= dialect.schema(re.sub(r"\W", "_", str(schema.get("title") or request.intrinsic)), schema)
-    if LOGPROBS in features:
-        settings |= dialect.logprobs
-    messages = [_TURNS[role](text) for role, text in turns(request)]
-    return {"messages": messages, **({"generation_kwargs": settings} if settings else {})}
+def _schema(request: Generate, responses: bool) -> dict[str, Any]:
+    schema = dict(request.constraint.schema) if isinstance(request.constraint, JsonSchema) else {}
+    asked = {"name": re.sub(r"\W", "_", str(schema.get("title") or request.intrinsic)), "schema": schema}
+    if responses:
+        return {"text": {"format": {"type": "json_schema", **asked}}}
+    return {"response_format": {"type": "json_schema", "json_schema": asked}}
 
 
 def _of(told: Any, *names: str) -> Any:

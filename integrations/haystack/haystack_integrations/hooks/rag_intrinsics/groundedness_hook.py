@@ -30,20 +30,14 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
     """
     Judges an Agent's answer, sentence by sentence, by what its tools returned for it.
 
-    The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination_detection"]`. What it is judged by are
-    the documents that tools returned or wrote into the Agent's state (`outputs_to_state`), then the texts of the tools
-    named in `tools`, and what was retrieved in earlier turns: a follow-up may be answered from it. Where no document
-    has text it is the texts of all tools. An Agent that retrieved nothing cannot be judged: the verdict is NA and says
-    so.
+    The verdict is put into the answer's `meta["rag_intrinsics"]["hallucination_detection"]`. It is judged by the
+    documents that tools returned or wrote into the Agent's state (`outputs_to_state`), the texts of the tools named in
+    `tools`, and what was retrieved in earlier turns; where there is no document, by the texts of all tools. What claims
+    nothing blocks nothing: courtesy, "I don't know", the report of an action whose tool was called and did not fail.
 
-    What a tool in the Agent's `exit_conditions` returns is not judged: it may be a receipt or an object. Where it is an
-    answer, put `RagIntrinsicsAnswerCheck` behind the Agent.
-
-    A sentence that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and
-    the report of an action whose tool was called for this answer and did not fail.
-
-    Give an Agent `hooks=hook.hooks`. After a retry neither the first answer nor what the model was told is among the
-    messages. Where the Agent's steps ran out before it answered again, the first answer is the last message.
+    What a tool in the Agent's `exit_conditions` returns is not judged; where it is an answer, put
+    `RagIntrinsicsAnswerCheck` behind the Agent. After a retry neither the first answer nor what the model was told is
+    among the messages. Where the Agent's steps ran out before it answered again, the first answer is the last message.
 
     Usage example:
 
@@ -87,9 +81,8 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         :param documents_key: Where in the Agent's state the documents are.
         :param tools: Names of the tools whose texts count as documents, one or several. None: where there are documents
             they alone count, and else the texts of all tools. A warning names tools whose texts did not count.
-        :param unretrieved: What becomes of an answer where nothing was retrieved: `"annotate"` gives it the verdict NA,
-            degraded for "nothing retrieved"; `"block"` blocks it, unless it claims nothing (that is one judgement
-            more); `"pass"` leaves it.
+        :param unretrieved: What becomes of an answer where nothing was retrieved: `"annotate"` gives it the verdict NA;
+            `"block"` blocks it, unless it claims nothing (that is one judgement more); `"pass"` leaves it.
         :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"fallback"`: where the judgement failed the answer passes, and its verdict says that it is
@@ -113,22 +106,12 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         return {"on_exit": [self], "after_run": [RetryEnd(self.text if self.mode == "retry_then_block" else None)]}
 
     def run(self, state: State) -> None:
-        """
-        Judge the answer.
-
-        :param state: The Agent's live state.
-        :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
-        """
+        """Judge the answer in the Agent's live state."""
         if (given := self._given(state)) is not None:
             self._leave(state, given, run_steps(self._judging(state, given), {"run": self._outcomes}))
 
     async def run_async(self, state: State) -> None:
-        """
-        Judge the answer without blocking the event loop.
-
-        :param state: The Agent's live state.
-        :raises IntrinsicsError: See `intrinsics_core.protocol.errors`.
-        """
+        """Like `run`, without blocking the event loop."""
         if (given := self._given(state)) is not None:
             self._leave(state, given, await arun_steps(self._judging(state, given), {"run": self._aoutcomes}))
 

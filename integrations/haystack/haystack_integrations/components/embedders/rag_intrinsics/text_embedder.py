@@ -31,8 +31,7 @@ class RagIntrinsicsTextEmbedder(Embedder):
         """
         Create an embedder. Nothing is loaded before `warm_up` or the first run.
 
-        :param runtime: None for the encoder that ships, `{"kind": "embedded", "path": FOLDER}` for another one, or an
-            `EmbeddedRuntime`.
+        :param runtime: None for the encoder that ships, `{"kind": "embedded", "path": FOLDER}` for another one.
         :param prefix: Put before the text. Models that were trained with prompts have theirs already.
         :param suffix: Put after it.
         """

@@ -55,8 +55,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
         :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param labels: Which labels to keep, one or several.
-        :param score_threshold: Keep only documents that score at least this; None for all. A document without a score
-            (its judgement failed, and `on_error` is `"fallback"`) is kept.
+        :param score_threshold: Keep only documents that score at least this, or have no score; None for all.
         :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
         :param on_error: `"raise"`, or `"fallback"`: a document whose judgement failed is kept, with the score it

@@ -18,11 +18,9 @@ class RagIntrinsicsRanker(Intrinsic):
     Ranks documents by how well they answer the query, best first.
 
     Returns copies: `score` holds the ranker's score, `meta` the same as `reranking_score`, the rank as `reranking_rank`
-    and the retriever's score as `retrieval_score`; ids and all other metadata stay. Where each document has a
-    probability, the retriever's scores take part in it, with a bound, where all documents have one; one that a ranker
-    or filter of ours wrote, for whatever query, does not. Scores that only rise down the list are distances; `prior` in
-    `result` says how they were read. A document that comes twice,
-    with the same id and text, is ranked once.
+    and the retriever's score as `retrieval_score`; all other metadata stays. The retriever's scores take part in
+    probabilities, with a bound, where all documents have one. A document that comes twice, with the same id and text,
+    is ranked once.
 
     Usage example:
 
@@ -62,12 +60,10 @@ class RagIntrinsicsRanker(Intrinsic):
 
         :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param top_k: Return at most this many; None for all.
-        :param score_threshold: Return only documents that score at least this; None for all. It is for scores that are
-            probabilities: those of the embedded encoder, and of the pointwise mode. Where a model compared documents,
-            or a fallback stands in, all pass, and `result` has a `warning`.
-        :param mode: How a language model ranks: `"listwise"` (one call up to 20 documents), `"pairwise"`
-            (comparisons), `"pointwise"` (one call a document, scores that a threshold fits); None for the profile's
-            own.
+        :param score_threshold: Return only documents that score at least this; None for all. Where scores are no
+            probabilities (a model compared documents, or a fallback stands in) all pass, and `result` has a `warning`.
+        :param mode: How a language model ranks: `"listwise"` (one call up to 20 documents), `"pairwise"`,
+            `"pointwise"` (one call a document, scores that a threshold fits); None for the profile's own.
         :param prior: Which of two of the retriever's scores is the better one: `"higher"`, `"lower"` (distances), or
             `"auto"`, as the list's order tells; a list that neither rises nor falls then leaves its scores out. None:
             they do not count.
@@ -100,8 +96,7 @@ class RagIntrinsicsRanker(Intrinsic):
         :param history: Turns before the question, where it needs them to be understood.
         :param top_k: Overrides the component's own.
         :param score_threshold: Overrides the component's own.
-        :returns: `documents`: copies, best first; `result`: the ranking of all, with a `warning` where the threshold
-            was not applied.
+        :returns: `documents`: copies, best first; `result`: the ranking of all.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         limit, least = self._checked(top_k), checked_threshold(score_threshold, self.intrinsic)

@@ -64,8 +64,7 @@ async def afinish(callback: Any) -> None:
 class _Audited:
     """What goes out of one stream, and in which order. No I/O.
 
-    A stream may have several answers: an Agent calls a tool between them, or is told to answer again. Each answer has a
-    checker of its own, so that its offsets count in its own text.
+    A stream may have several answers, as an Agent's has. Each has a checker of its own: offsets count in its own text.
     """
 
     def __init__(self, given: PipelineInput, new_checker: Callable[[], StreamChecker], hold: bool) -> None:
