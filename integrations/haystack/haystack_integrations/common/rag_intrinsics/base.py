@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, ClassVar, Self, TypeVar
 
-from haystack import Document, default_from_dict, default_to_dict
+from haystack import default_from_dict, default_to_dict
 from haystack.dataclasses import ChatMessage
 from haystack_integrations.common.rag_intrinsics.engine import Engine, engine_of, with_engine
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, as_replies, read
 
 from intrinsics_core import (
-    INTRINSICS,
     Call,
     IntrinsicsError,
     InvalidInput,
@@ -81,24 +80,14 @@ class Lifecycle:
         return {**vars(self), "_warm": False}
 
     def to_dict(self) -> dict[str, Any]:
-        """
-        Serialize to a dictionary. A key is saved as the name of an environment variable, never as itself.
-
-        :returns: Dictionary with serialized data.
-        :raises SerializationError: If the runtime is an object that has no config.
-        """
+        """Serialize to a dictionary. A key is saved as the name of an environment variable, never as itself."""
         names = [name for name in inspect.signature(type(self).__init__).parameters if name != "self"]
         settings = {name: getattr(self, name) for name in names if name != "runtime"}
         return default_to_dict(self, runtime=self._engine.to_dict(), **settings)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """
-        Deserialize from a dictionary.
-
-        :param data: Dictionary to deserialize from.
-        :returns: The deserialized object.
-        """
+        """Deserialize from a dictionary."""
         return default_from_dict(cls, with_engine(data))
 
 
@@ -110,15 +99,9 @@ class Intrinsic(Lifecycle):
     on_error: str | None
     meta_fields_to_embed: Sequence[str] = ()
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        meta_fields_to_embed: Sequence[str] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str = "raise",
-        date: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *, meta_fields_to_embed: Sequence[str] | None = None,
+                 profile: Profile | str | None = None, on_error: str = "raise",
+                 date: str | None = None) -> None:  # fmt: skip
         """
         Create a component. Nothing is loaded before `warm_up` or the first run.
 
@@ -128,17 +111,7 @@ class Intrinsic(Lifecycle):
         :param on_error: `"raise"`, or `"fallback"`: the question as it was, and `result` says that it is degraded.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
-
-    def _keep(
-        self,
-        runtime: Any,
-        profile: Profile | str | None,
-        on_error: str,
-        date: str | None,
-        meta_fields_to_embed: Sequence[str] | None = None,
-    ) -> None:
-        # Not `__init__`: `@component` makes the class anew, and `super()` in a constructor would not find its way.
+        # Subclasses call it by the class: `@component` makes theirs anew, and `super()` would not find its way.
         self._engine = engine_of(runtime)
         profiles.check(profile)
         self.profile, self.date = profile, date
@@ -147,12 +120,11 @@ class Intrinsic(Lifecycle):
 
     def _call(self, given: PipelineInput, **settings: Any) -> Call[Any]:
         own = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
-        return INTRINSICS[self.intrinsic](given.messages, given.passages, **own, **settings)
+        call: Call[Any] = TABLE[self.intrinsic].function(given.messages, given.passages, **own, **settings)
+        return call
 
-    def _read(
-        self, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None
-    ) -> PipelineInput:
-        return read(self.intrinsic, query, documents, history, shown=self.meta_fields_to_embed)
+    def _read(self, query: str, documents: Any, history: Any, reply: ChatMessage | None = None) -> PipelineInput:
+        return read(self.intrinsic, query, documents, history, reply, self.meta_fields_to_embed)
 
     def _ready(self) -> Runtime:
         with self._patient():
@@ -198,8 +170,7 @@ class ReplyIntrinsic(Intrinsic):
 
     def _rows(self, query: str, replies: Any, documents: Any, history: Any) -> list[Row]:
         found = as_replies(replies, self.intrinsic)
-        shown = self.meta_fields_to_embed
-        return [(reply, read(self.intrinsic, query, documents, history, reply, shown)) for reply in found]
+        return [(reply, self._read(query, documents, history, reply)) for reply in found]
 
 
 def checked_threshold(value: float | None, intrinsic: str) -> float | None:

@@ -17,17 +17,8 @@ from haystack.tracing.tracer import Span, tracer
 
 from intrinsics_core import Profile, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Outcome, Usage
-from intrinsics_core.runtimes import register_chat_models
-from intrinsics_core.runtimes.chat import (
-    LOGPROBS,
-    SCHEMA,
-    TOP_LOGPROBS,
-    ChatRuntime,
-    drawing,
-    ended,
-    token_logprobs,
-    turns,
-)
+from intrinsics_core.runtimes import chat, register_chat_models
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime
 
 # What a family of chat generators is known to have, by the name of the class, or of one that it is derived from. Most
 # others speak it too, but only where they are told to.
@@ -72,15 +63,8 @@ class ChatGeneratorRuntime(ChatRuntime):
     called = "chat generator"
     notice = "is now asked without"
 
-    def __init__(
-        self,
-        chat_generator: Any,
-        *,
-        concurrency: int = 8,
-        structured_output: bool | None = None,
-        logprobs: bool | None = None,
-        profile: Profile | None = None,
-    ) -> None:
+    def __init__(self, chat_generator: Any, *, concurrency: int = 8, structured_output: bool | None = None,
+                 logprobs: bool | None = None, profile: Profile | None = None) -> None:  # fmt: skip
         """
         Make a runtime of a chat generator.
 
@@ -115,13 +99,13 @@ class ChatGeneratorRuntime(ChatRuntime):
         return default_from_dict(cls, data)
 
     def warm_up(self) -> None:
-        _called(self.chat_generator, "warm_up")
+        getattr(self.chat_generator, "warm_up", bool)()  # some have none
 
     async def awarm_up(self) -> None:
         await _acalled(self.chat_generator, "warm_up")
 
     def close(self) -> None:
-        _called(self.chat_generator, "close")
+        getattr(self.chat_generator, "close", bool)()
 
     async def aclose(self) -> None:
         await _acalled(self.chat_generator, "close")
@@ -150,13 +134,13 @@ class ChatGeneratorRuntime(ChatRuntime):
         """Who is asked, with what, inside the span that Haystack's own components open around a chat generator."""
         generator = self.chat_generator
         own = getattr(generator, "generation_kwargs", None) if self._takes_settings else None
-        settings = drawing(request, own if isinstance(own, Mapping) else {})
+        settings = chat.drawing(request, own if isinstance(own, Mapping) else {})
         if SCHEMA in features:
             settings |= _schema(request, self._responses)
         if LOGPROBS in features:
             extra = {"include": ["message.output_text.logprobs"]} if self._responses else {"logprobs": True}
             settings |= {"top_logprobs": TOP_LOGPROBS, **extra}
-        messages = [_TURNS[role](text) for role, text in turns(request)]
+        messages = [_TURNS[role](text) for role, text in chat.turns(request)]
         inputs = {"messages": messages, **({"generation_kwargs": settings} if settings else {})}
         tags = {"haystack.component.name": "chat_generator", "haystack.component.type": type(generator).__name__}
         with tracer.trace("haystack.chat_generator.run", tags=tags, parent_span=tracer.current_span()) as span:
@@ -178,8 +162,8 @@ class ChatGeneratorRuntime(ChatRuntime):
             cached_tokens=_count(_of(details, "cached_tokens")),
             seconds=seconds,
         )
-        logprobs = token_logprobs(said.meta.get("logprobs"), text)
-        return Generated(text, logprobs=logprobs, finish_reason=ended(said.meta), usage=used)
+        logprobs = chat.token_logprobs(said.meta.get("logprobs"), text)
+        return Generated(text, logprobs=logprobs, finish_reason=chat.ended(said.meta), usage=used)
 
 
 def _not_of_judges(generator: Any) -> dict[str, Any]:
@@ -216,11 +200,6 @@ def _of(told: Any, *names: str) -> Any:
 
 def _count(value: Any) -> int:
     return int(value) if isinstance(value, int | float) else 0
-
-
-def _called(generator: Any, name: str) -> None:
-    if callable(method := getattr(generator, name, None)):
-        method()
 
 
 async def _acalled(generator: Any, name: str) -> None:

@@ -75,9 +75,8 @@ class Engine:
         if isinstance(spec, Mapping):
             return _changed(spec, _saved)
         if isinstance(spec, Runtime) and not hasattr(spec, "to_dict"):
-            raise SerializationError(
-                f"a {type(spec).__name__} object cannot be saved: give a config, runtime={{'kind': ...}}"
-            )
+            told = f"a {type(spec).__name__} object cannot be saved: give a config, runtime={{'kind': ...}}"
+            raise SerializationError(told)
         return component_to_dict(spec, "runtime")
 
 

@@ -90,14 +90,8 @@ def _placed(value: Any, positions: Sequence[int]) -> Any:
     }
 
 
-def read(
-    intrinsic: str,
-    query: str,
-    documents: Iterable[Document] | None,
-    history: Iterable[ChatMessage] | None,
-    reply: ChatMessage | None = None,
-    shown: Sequence[str] = (),
-) -> PipelineInput:
+def read(intrinsic: str, query: str, documents: Iterable[Document] | None, history: Iterable[ChatMessage] | None,
+         reply: ChatMessage | None = None, shown: Sequence[str] = ()) -> PipelineInput:  # fmt: skip
     """A component's inputs as one input.
 
     Raises:

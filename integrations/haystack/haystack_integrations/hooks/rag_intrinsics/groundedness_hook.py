@@ -54,21 +54,13 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
     intrinsic: ClassVar[str] = "hallucination-detection"
     allowed_hook_points = ("on_exit",)
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        mode: Literal["annotate", "block", "retry", "retry_then_block"] = "annotate",
-        labels: Faithfulness | Sequence[Faithfulness] = ("unfaithful",),
-        text: str = BLOCKED,
-        documents_key: str = "documents",
-        tools: str | Sequence[str] | None = None,
-        unretrieved: Literal["annotate", "block", "pass"] = "annotate",
-        meta_fields_to_embed: Sequence[str] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str | None = None,
-        date: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *,
+                 mode: Literal["annotate", "block", "retry", "retry_then_block"] = "annotate",
+                 labels: Faithfulness | Sequence[Faithfulness] = ("unfaithful",), text: str = BLOCKED,
+                 documents_key: str = "documents", tools: str | Sequence[str] | None = None,
+                 unretrieved: Literal["annotate", "block", "pass"] = "annotate",
+                 meta_fields_to_embed: Sequence[str] | None = None, profile: Profile | str | None = None,
+                 on_error: str | None = None, date: str | None = None) -> None:  # fmt: skip
         """
         Create a hook. Nothing is loaded before `warm_up` or the first run.
 
@@ -85,15 +77,15 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
             `"block"` blocks it, unless it claims nothing (that is one judgement more); `"pass"` leaves it.
         :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"fallback"`: where the judgement failed the answer passes, and its verdict says that it is
-            degraded and why; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block or to retry. A judge
-            that left sentences out has failed, where the answer may have to be blocked.
+        :param on_error: `"fallback"`: where the judgement failed, or left sentences out, the answer passes, and its
+            verdict says so; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block or to retry.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         :raises InvalidInput: If `mode`, `labels`, `unretrieved` or `on_error` is none that it takes.
         """
         self._checks = AnswerChecks(self.intrinsic, mode=mode, labels=labels, unretrieved=unretrieved,
                                     on_error=on_error, date=date)  # fmt: skip
-        self._keep(runtime, profile, self._checks.policy.on_error, date, meta_fields_to_embed)
+        Intrinsic.__init__(self, runtime, meta_fields_to_embed=meta_fields_to_embed, profile=profile,
+                           on_error=self._checks.policy.on_error, date=date)  # fmt: skip
         self.mode, self.labels, self.unretrieved = mode, self._checks.policy.labels, unretrieved
         self.text, self.documents_key = text, documents_key
         self.tools = None if tools is None else listed("tools", tools)
@@ -156,10 +148,9 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
 
 
 class RetryEnd:
-    """Keeps what a hook told the model from being an Agent's last message.
+    """Takes what a hook told the model from an Agent's last messages, where it did not answer again.
 
-    Where the Agent did not answer again, its first answer, with the verdict, is the last message, or ``text`` in its
-    place. `RagIntrinsicsGroundednessHook.hooks` has it where it is needed.
+    Its first answer, with the verdict, or ``text`` in its place, is then the last message.
     """
 
     allowed_hook_points = ("after_run",)

@@ -43,17 +43,9 @@ class RagIntrinsicsDocumentEmbedder(Embedder):
     ```
     """
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        prefix: str = "",
-        suffix: str = "",
-        batch_size: int = 256,
-        progress_bar: bool = False,
-        meta_fields_to_embed: Sequence[str] | None = None,
-        embedding_separator: str = "\n",
-    ) -> None:
+    def __init__(self, runtime: Any = None, *, prefix: str = "", suffix: str = "", batch_size: int = 256,
+                 progress_bar: bool = False, meta_fields_to_embed: Sequence[str] | None = None,
+                 embedding_separator: str = "\n") -> None:  # fmt: skip
         """
         Create an embedder. Nothing is loaded before `warm_up` or the first run.
 
@@ -61,7 +53,7 @@ class RagIntrinsicsDocumentEmbedder(Embedder):
         :param prefix: Put before each text. Models that were trained with prompts have theirs already.
         :param suffix: Put after it.
         :param batch_size: Documents handed to the encoder at once.
-        :param progress_bar: Whether to show how far it is.
+        :param progress_bar: Whether to show one.
         :param meta_fields_to_embed: Fields of `meta` that are embedded with the text, before it.
         :param embedding_separator: Between them.
         :raises InvalidInput: If `batch_size` is no number from 1.

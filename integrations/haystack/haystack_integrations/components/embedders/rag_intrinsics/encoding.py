@@ -22,7 +22,9 @@ class Embedder(Lifecycle):
     def _embedded(self, batches: Batches, kind: Kind) -> Vectors:
         self.warm_up()
         encoder = self._encoder()
-        return [vector for texts in batches for vector in encoder.embed(texts, kind=kind)], _meta(encoder)
+        return [vector for texts in batches for vector in encoder.embed(texts, kind=kind)], {
+            "model": encoder.encoder.name
+        }
 
     async def _aembedded(self, batches: Batches, kind: Kind) -> Vectors:
         """Encoded in a thread: the event loop stays free."""
@@ -30,7 +32,7 @@ class Embedder(Lifecycle):
         encoder, vectors = self._encoder(), []
         for texts in batches:
             vectors += await asyncio.to_thread(encoder.embed, texts, kind=kind)
-        return vectors, _meta(encoder)
+        return vectors, {"model": encoder.encoder.name}
 
     def _encoder(self) -> EmbeddedRuntime:
         runtime = self._engine.held_by(self)
@@ -38,7 +40,3 @@ class Embedder(Lifecycle):
             raise InvalidInput("runtime has no vectors", got=type(runtime).__name__,
                                expected="the embedded one, {'kind': 'embedded', 'path': FOLDER}")  # fmt: skip
         return runtime
-
-
-def _meta(runtime: EmbeddedRuntime) -> dict[str, Any]:
-    return {"model": runtime.encoder.name}

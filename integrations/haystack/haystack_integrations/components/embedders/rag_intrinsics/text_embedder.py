@@ -14,8 +14,6 @@ class RagIntrinsicsTextEmbedder(Embedder):
     """
     Makes a vector of a query, by the encoder that ships: offline, on a CPU, without a key.
 
-    Documents are embedded by `RagIntrinsicsDocumentEmbedder`.
-
     Usage example:
 
     ```python

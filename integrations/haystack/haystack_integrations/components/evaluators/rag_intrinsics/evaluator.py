@@ -28,8 +28,7 @@ class RagIntrinsicsEvaluator(Intrinsic):
 
     Its outputs make an `EvaluationRunResult`. A row that could not be judged is `"error"` in its result's `status`, and
     one without a context or an answer `"nothing to judge"`, with the reason: neither is in the mean, and both have the
-    individual score NaN. Where the retriever is what is evaluated, a row without contexts is in the mean with a score
-    of 0.
+    individual score NaN. Where the retriever is evaluated, a row without contexts is in the mean with a score of 0.
 
     Usage example:
 
@@ -47,16 +46,9 @@ class RagIntrinsicsEvaluator(Intrinsic):
     ```
     """
 
-    def __init__(
-        self,
-        metric: str,
-        runtime: Any = None,
-        *,
-        options: Mapping[str, Any] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str = "fallback",
-        date: str | None = None,
-    ) -> None:
+    def __init__(self, metric: str, runtime: Any = None, *, options: Mapping[str, Any] | None = None,
+                 profile: Profile | str | None = None, on_error: str = "fallback",
+                 date: str | None = None) -> None:  # fmt: skip
         """
         Create an evaluator. Nothing is loaded before `warm_up` or the first run.
 
@@ -68,13 +60,12 @@ class RagIntrinsicsEvaluator(Intrinsic):
         :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
         :param options: Further arguments of the metric by name: `{"metrics": ["faithfulness"]}` of `"evaluate"`.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"fallback"`: a row whose judgement failed is reported as an error and the others stand; or
-            `"raise"`.
+        :param on_error: `"fallback"`: a row whose judgement failed is an error and the others stand; or `"raise"`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         :raises InvalidInput: If `metric` or one of the `options` is unknown.
         """
         self.metric = self.intrinsic = named("metric", metric, _SCORES)  # type: ignore[misc]
-        self._keep(runtime, profile, on_error, date)
+        Intrinsic.__init__(self, runtime, profile=profile, on_error=on_error, date=date)
         self.options = from_json(TABLE[self.metric], options or {}, called="option")
 
     @component.output_types(score=float, individual_scores=list[float], results=list[dict[str, Any]],

@@ -14,9 +14,8 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
     """
     Makes the last question of a conversation stand alone, so that a retriever needs no history.
 
-    It has a form of the question for each reader of it, none of which is called `query`: so Haystack refuses to guess
-    which of them a retriever is to take. Connect `rewriter.retrieval_query` with one that looks for words,
-    `rewriter.embedding_query` with one that embeds, and `rewriter.standalone_query` with rankers, gates and prompts.
+    It has a form of the question for each reader, so that Haystack does not guess which a retriever is to take:
+    `retrieval_query` for one that looks for words, `embedding_query` for one that embeds, `standalone_query` for all.
 
     Usage example:
 
@@ -44,10 +43,8 @@ class RagIntrinsicsQueryRewriter(Intrinsic):
 
         :param query: The question.
         :param history: Turns before it.
-        :returns: `standalone_query`: the question, standing alone, for prompts, rankers and people; `retrieval_query`:
-            the form for retrievers that look for words, with keywords where the profile adds them; `embedding_query`:
-            the form for those that embed, without keywords where the question stands alone; `result`: all of it, with
-            the original and whether it changed.
+        :returns: `standalone_query`: the question, standing alone; `retrieval_query`: with keywords where the profile
+            adds them; `embedding_query`: without keywords where the question stands alone; `result`: all of it.
         :raises IntrinsicsError: Bad input is an InvalidInput that names it; see `intrinsics_core.protocol.errors`.
         """
         return self._outputs(self._result(self._call(self._read(query, None, history))))

@@ -17,8 +17,7 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
     Keeps the documents that help to answer the query, in their own order.
 
     Returns copies: `score` holds the probability of being of use, `meta` the label as `context_relevance`, the score as
-    `context_relevance_score`, the retriever's as `retrieval_score`; ids and all other metadata stay. No documents in,
-    no documents out.
+    `context_relevance_score`, the retriever's as `retrieval_score`; all other metadata stays.
 
     Usage example:
 
@@ -39,17 +38,11 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
 
     intrinsic: ClassVar[str] = "context-relevance"
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        labels: Relevance | Sequence[Relevance] = ("relevant", "partially relevant"),
-        score_threshold: float | None = None,
-        meta_fields_to_embed: Sequence[str] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str = "raise",
-        date: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *,
+                 labels: Relevance | Sequence[Relevance] = ("relevant", "partially relevant"),
+                 score_threshold: float | None = None, meta_fields_to_embed: Sequence[str] | None = None,
+                 profile: Profile | str | None = None, on_error: str = "raise",
+                 date: str | None = None) -> None:  # fmt: skip
         """
         Create a filter. Nothing is loaded before `warm_up` or the first run.
 
@@ -58,12 +51,13 @@ class RagIntrinsicsContextRelevanceFilter(Intrinsic):
         :param score_threshold: Keep only documents that score at least this, or have no score; None for all.
         :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"raise"`, or `"fallback"`: a document whose judgement failed is kept, with the score it
-            came with, and its `meta` says why as `context_relevance_degraded`.
+        :param on_error: `"raise"`, or `"fallback"`: a document whose judgement failed is kept, with the score it came
+            with, and its `meta` says why as `context_relevance_degraded`.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         :raises InvalidInput: If `labels`, `score_threshold` or `on_error` has what it does not take.
         """
-        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        Intrinsic.__init__(self, runtime, meta_fields_to_embed=meta_fields_to_embed, profile=profile,
+                           on_error=on_error, date=date)  # fmt: skip
         self.labels = listed("labels", labels, get_args(Relevance))
         self.score_threshold = checked_threshold(score_threshold, self.intrinsic)
 

@@ -42,19 +42,10 @@ class RagIntrinsicsRanker(Intrinsic):
     intrinsic: ClassVar[str] = "reranking"
     _options: ClassVar[Sequence[str]] = OPTIONS
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        top_k: int | None = None,
-        score_threshold: float | None = None,
-        mode: str | None = None,
-        prior: Reading | None = "auto",
-        meta_fields_to_embed: Sequence[str] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str = "raise",
-        date: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *, top_k: int | None = None, score_threshold: float | None = None,
+                 mode: str | None = None, prior: Reading | None = "auto",
+                 meta_fields_to_embed: Sequence[str] | None = None, profile: Profile | str | None = None,
+                 on_error: str = "raise", date: str | None = None) -> None:  # fmt: skip
         """
         Create a ranker. Nothing is loaded before `warm_up` or the first run.
 
@@ -65,29 +56,22 @@ class RagIntrinsicsRanker(Intrinsic):
         :param mode: How a language model ranks: `"listwise"` (one call up to 20 documents), `"pairwise"`,
             `"pointwise"` (one call a document, scores that a threshold fits); None for the profile's own.
         :param prior: Which of two of the retriever's scores is the better one: `"higher"`, `"lower"` (distances), or
-            `"auto"`, as the list's order tells; a list that neither rises nor falls then leaves its scores out. None:
-            they do not count.
+            `"auto"`, as the list's order tells. None: they do not count.
         :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"raise"`, or `"fallback"`: the original order with the scores that were there; `result`, and
-            `meta` as `reranking_degraded`, say why.
+        :param on_error: `"raise"`, or `"fallback"`: the order and scores that were there; `result` and `meta` say why.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         :raises InvalidInput: If `top_k`, `score_threshold`, `mode`, `prior` or `on_error` is none that it takes.
         """
-        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        Intrinsic.__init__(self, runtime, meta_fields_to_embed=meta_fields_to_embed, profile=profile,
+                           on_error=on_error, date=date)  # fmt: skip
         self.top_k, self.score_threshold = self._checked(top_k), checked_threshold(score_threshold, self.intrinsic)
         self.mode, self.prior = mode, prior
         self._call(self._read("?", (), None))  # a wrong value fails now, not at the first run
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
-    def run(
-        self,
-        query: str,
-        documents: list[Document],
-        history: History = None,
-        top_k: int | None = None,
-        score_threshold: float | None = None,
-    ) -> dict[str, Any]:
+    def run(self, query: str, documents: list[Document], history: History = None, top_k: int | None = None,
+            score_threshold: float | None = None) -> dict[str, Any]:  # fmt: skip
         """
         Rank documents.
 
@@ -104,14 +88,8 @@ class RagIntrinsicsRanker(Intrinsic):
         return self._outputs(given, self._result(self._call(given)), limit, least)
 
     @component.output_types(documents=list[Document], result=dict[str, Any])
-    async def run_async(
-        self,
-        query: str,
-        documents: list[Document],
-        history: History = None,
-        top_k: int | None = None,
-        score_threshold: float | None = None,
-    ) -> dict[str, Any]:
+    async def run_async(self, query: str, documents: list[Document], history: History = None, top_k: int | None = None,
+                        score_threshold: float | None = None) -> dict[str, Any]:  # fmt: skip
         """Like `run`, without blocking the event loop."""
         limit, least = self._checked(top_k), checked_threshold(score_threshold, self.intrinsic)
         given = self._read(query, documents, history)
@@ -126,7 +104,8 @@ class RagIntrinsicsRanker(Intrinsic):
             if result.mode == "pointwise" and result.degraded is None:
                 rows = tuple(row for row in rows if row.score is not None and row.score >= least)
             else:
-                dump["warning"] = "score_threshold was not applied: " + (result.degraded or _COMPARED)
+                why = result.degraded or "these scores are places in one list, no probabilities"
+                dump["warning"] = f"score_threshold was not applied: {why}"
         limit = self.top_k if top_k is None else top_k
         return {"documents": [given.judged(self.intrinsic, row, result) for row in rows[:limit]], "result": dump}
 
@@ -135,6 +114,3 @@ class RagIntrinsicsRanker(Intrinsic):
             raise InvalidInput("top_k is out of range", intrinsic=self.intrinsic, expected="a number from 1, or None",
                                got=repr(top_k))  # fmt: skip
         return top_k
-
-
-_COMPARED = "these scores are places in one list, no probabilities"

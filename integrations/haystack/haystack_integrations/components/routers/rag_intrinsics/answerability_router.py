@@ -35,36 +35,27 @@ class RagIntrinsicsAnswerabilityRouter(Intrinsic):
 
     intrinsic: ClassVar[str] = "answerability"
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        block_unsure: bool = True,
-        meta_fields_to_embed: Sequence[str] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str = "raise",
-        date: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *, block_unsure: bool = True,
+                 meta_fields_to_embed: Sequence[str] | None = None, profile: Profile | str | None = None,
+                 on_error: str = "raise", date: str | None = None) -> None:  # fmt: skip
         """
         Create a router. Nothing is loaded before `warm_up` or the first run.
 
         :param runtime: A config (`{"kind": "server", "base_url": ...}`), a chat generator or a runtime; None: embedded.
-        :param block_unsure: What is done with a question that is *unanswerable* where the judge is `unsure` of that,
-            its probability being close to the threshold. True sends it to `unanswerable`; False lets it pass, to
-            `answerable`. The label in `result` stays.
+        :param block_unsure: Where a question that is *unanswerable* goes if the judge is `unsure` of that, its
+            probability being close to the threshold: True sends it to `unanswerable`, False to `answerable`.
         :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"raise"`, or `"open"` or `"closed"`: let the question pass, or stop it, where the judgement
-            failed; `result` then says that it is degraded.
+        :param on_error: `"raise"`, or `"open"` or `"closed"`: let the question pass, or stop it, with a `result` that
+            says that it is degraded.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        Intrinsic.__init__(self, runtime, meta_fields_to_embed=meta_fields_to_embed, profile=profile,
+                           on_error=on_error, date=date)  # fmt: skip
         self.block_unsure = block_unsure
 
     @component.output_types(answerable=list[Document], unanswerable=str, result=dict[str, Any])
-    def run(
-        self, query: str, documents: list[Document], history: History = None
-    ) -> dict[str, Any]:  # fmt: skip
+    def run(self, query: str, documents: list[Document], history: History = None) -> dict[str, Any]:
         """
         Route a question.
 

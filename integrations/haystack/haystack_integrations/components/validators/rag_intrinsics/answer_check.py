@@ -5,22 +5,14 @@ from typing import Any, ClassVar, Literal, get_args
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage, StreamingCallbackT
-from haystack_integrations.common.rag_intrinsics.base import History, Replies, ReplyIntrinsic
+from haystack_integrations.common.rag_intrinsics.base import History, Intrinsic, Replies, ReplyIntrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, text_of, with_text
 from haystack_integrations.components.validators.rag_intrinsics.markers import marked
-from haystack_integrations.components.validators.rag_intrinsics.streams import afinish, audited, finish
+from haystack_integrations.components.validators.rag_intrinsics.streams import audited
 
 from intrinsics_core import Profile, StreamChecker
+from intrinsics_core.chains import notes
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer, detection
-from intrinsics_core.chains.notes import (
-    CANNED,
-    known_detection,
-    signed,
-    underscored,
-    verdicts_in,
-    with_verdicts,
-    without_wrong_citations,
-)
 from intrinsics_core.chains.policy import Decision
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Citations, Faithfulness
@@ -28,7 +20,6 @@ from intrinsics_core.render.citations import STYLES, Style, view, write
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps
 
-_STREAMS = ("chunks", "hold")
 CitationForm = Literal["markers", "inline", "inline-snippet", "postfix", "postfix-snippet"]
 
 
@@ -37,9 +28,8 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
     """
     Says of an answer what its documents say about it, and can block it.
 
-    Behind a chat generator: replies come out as copies, with the verdicts in `meta["rag_intrinsics"]` under the names
-    of the checks (`audit`, `hallucination_detection`, …), and with references in the text where the checks cite. All
-    offsets are those of the text as it came in. All checks are asked at once.
+    Behind a chat generator: replies come out as copies, with the verdicts in `meta["rag_intrinsics"]` under the checks'
+    names (`hallucination_detection`), and with references in the text. Offsets are those of the text as it came in.
 
     Before a chat generator, which it hands a streaming callback: the chunks are passed on to yours, and after a chunk
     that closes a sentence comes one without text, whose `meta["rag_intrinsics"]["sentences"]` has that sentence's
@@ -68,23 +58,13 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
 
     intrinsic: ClassVar[str] = "audit"
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        checks: str | Sequence[str] = ("audit",),
-        mode: Literal["annotate", "block"] = "annotate",
-        labels: Faithfulness | Sequence[Faithfulness] = ("unfaithful",),
-        text: str = BLOCKED,
-        citations: CitationForm | None = "markers",
-        style: Style = "text",
-        stream: Literal["chunks", "hold"] = "chunks",
-        options: Mapping[str, Mapping[str, Any]] | None = None,
-        meta_fields_to_embed: Sequence[str] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str | None = None,
-        date: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *, checks: str | Sequence[str] = ("audit",),
+                 mode: Literal["annotate", "block"] = "annotate",
+                 labels: Faithfulness | Sequence[Faithfulness] = ("unfaithful",), text: str = BLOCKED,
+                 citations: CitationForm | None = "markers", style: Style = "text",
+                 stream: Literal["chunks", "hold"] = "chunks", options: Mapping[str, Mapping[str, Any]] | None = None,
+                 meta_fields_to_embed: Sequence[str] | None = None, profile: Profile | str | None = None,
+                 on_error: str | None = None, date: str | None = None) -> None:  # fmt: skip
         """
         Create a check. Nothing is loaded before `warm_up` or the first run.
 
@@ -92,7 +72,8 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         :param checks: One or several: `"audit"` (in one request whether the documents answer the question, a verdict
             with citations for each sentence, a certainty, whether the question is addressed, and what of these does not
             go together), `"hallucination-detection"`, `"citations"` (a sentence that is judged unfaithful beside them
-            gets none), `"fact-check"`, `"uncertainty"`, `"answer-relevance"`, `"evaluate"`.
+            gets none), `"fact-check"`, `"uncertainty"`, `"answer-relevance"`, `"evaluate"`, and
+            `"check-citations"` of marks that the answer has itself.
         :param mode: `"annotate"` notes the verdicts; `"block"` puts `text` in the place of an answer with a label in
             `labels`, which needs a check with a verdict on each sentence.
         :param labels: Which labels of the answer as a whole count, one or several.
@@ -107,30 +88,24 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         :param options: Further arguments of a check, by its name: `{"evaluate": {"metrics": ["coherence"]}}`.
         :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"fallback"`: where a judgement failed the answer passes, and its verdict says that it is
-            degraded and why; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block. A judge that left
-            sentences out has failed, where the answer may have to be blocked.
+        :param on_error: `"fallback"`: where a judgement failed, or left sentences out, the answer passes, and its
+            verdict says so; or `"raise"`. None: `"fallback"` to annotate, `"raise"` to block.
         :param date: Date text for prompts that carry one; the day of the call where left out.
         :raises InvalidInput: If one of these has what it does not take.
         """
         self._checks = AnswerChecks(checks, mode=mode, labels=labels, on_error=on_error, date=date, options=options,
                                     modes=("annotate", "block"))  # fmt: skip
-        self._keep(runtime, profile, self._checks.policy.on_error, date, meta_fields_to_embed)
+        Intrinsic.__init__(self, runtime, meta_fields_to_embed=meta_fields_to_embed, profile=profile,
+                           on_error=self._checks.policy.on_error, date=date)  # fmt: skip
         self.checks, self.mode, self.labels = list(self._checks.checks), mode, self._checks.policy.labels
         self.text, self.options = text, {name: dict(given) for name, given in (options or {}).items()}
         self.citations: CitationForm | None = citations and named("citations", citations, get_args(CitationForm))
-        self.style, self.stream = named("style", style, STYLES), named("stream", stream, _STREAMS)
+        self.style, self.stream = named("style", style, STYLES), named("stream", stream, ("chunks", "hold"))
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]],
                             streaming_callback=StreamingCallbackT | None)  # fmt: skip
-    def run(
-        self,
-        query: str,
-        documents: list[Document],
-        replies: Replies | None = None,
-        history: History = None,
-        streaming_callback: StreamingCallbackT | None = None,
-    ) -> dict[str, Any]:
+    def run(self, query: str, documents: list[Document], replies: Replies | None = None, history: History = None,
+            streaming_callback: StreamingCallbackT | None = None) -> dict[str, Any]:  # fmt: skip
         """
         Judge replies, or make a callback for the generator that is going to write one.
 
@@ -147,26 +122,25 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
             if streaming_callback is not None:
                 self._ready()
             return self._watching(query, documents, history, streaming_callback)
-        finish(streaming_callback)
+        if end := getattr(streaming_callback, "finish", None):
+            end()
         rows = self._rows(query, replies, documents, history)
         return self._outputs(rows, self._judged(rows))
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]],
                             streaming_callback=StreamingCallbackT | None)  # fmt: skip
-    async def run_async(
-        self,
-        query: str,
-        documents: list[Document],
-        replies: Replies | None = None,
-        history: History = None,
-        streaming_callback: StreamingCallbackT | None = None,
-    ) -> dict[str, Any]:
+    async def run_async(self, query: str, documents: list[Document], replies: Replies | None = None,
+                        history: History = None,
+                        streaming_callback: StreamingCallbackT | None = None) -> dict[str, Any]:  # fmt: skip
         """Like `run`, without blocking the event loop."""
         if replies is None:
             if streaming_callback is not None:
                 await self._aready()
             return self._watching(query, documents, history, streaming_callback)
-        await afinish(streaming_callback)
+        if end := getattr(streaming_callback, "afinish", None):
+            await end()
+        elif end := getattr(streaming_callback, "finish", None):
+            end()
         rows = self._rows(query, replies, documents, history)
         return self._outputs(rows, await self._ajudged(rows))
 
@@ -182,19 +156,19 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         return {"streaming_callback": audited(given, checker, tell, hold=self.stream == "hold")}
 
     def _judging(self, reply: ChatMessage, given: PipelineInput) -> Steps[CheckedAnswer]:
-        if verdicts_in(reply.meta).get(CANNED):
+        if notes.verdicts_in(reply.meta).get(notes.CANNED):
             return CheckedAnswer(decision=Decision("pass"))
         return (yield from self._checks.judge(given.messages, given.passages))
 
     def _outputs(self, rows: Sequence[Any], found: Sequence[CheckedAnswer]) -> dict[str, Any]:
         outputs: dict[str, Any] = {"replies": [], "results": []}
         for (reply, given), judged in zip(rows, found, strict=True):
-            verdicts = {underscored(name): given.placed(dump) for name, dump in judged.dumped.items()}
+            verdicts = {notes.underscored(name): given.placed(dump) for name, dump in judged.dumped.items()}
             outputs["results"].append(verdicts)
             blocked = judged.decision.act == "replace"
             if judged.decision.act != "pass":
-                meta = signed(reply.meta, verdicts, given.turns[-1].text, given.passages)
-                meta = with_verdicts(meta, {CANNED: True}) if blocked else meta
+                meta = notes.signed(reply.meta, verdicts, given.turns[-1].text, given.passages)
+                meta = notes.with_verdicts(meta, {notes.CANNED: True}) if blocked else meta
                 reply = with_text(reply, self.text if blocked else self._cited(reply, given, judged), meta)
             outputs["replies"].append(reply)
         return outputs
@@ -205,9 +179,9 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         if self.citations is None or found is None or is_structured(reply) or not text_of(reply).strip():
             return None
         cited = found if isinstance(found, Citations) else found.citations  # type: ignore[attr-defined]
-        before = known_detection(reply.meta, given.turns[-1].text, given.passages)
+        before = notes.known_detection(reply.meta, given.turns[-1].text, given.passages)
         by = self._checks.by
-        cited = without_wrong_citations(cited, detection(judged.results[by]) if by else before)
+        cited = notes.without_wrong_citations(cited, detection(judged.results[by]) if by else before)
         if self.citations == "markers":
             return marked(text_of(reply), given.placed(cited.model_dump(mode="json"))["citations"])
         return write(view(cited, text_of(reply), given.passages, self.citations), self.style)

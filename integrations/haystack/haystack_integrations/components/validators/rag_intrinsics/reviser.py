@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from haystack import Document, component
 from haystack.dataclasses import ChatMessage
-from haystack_integrations.common.rag_intrinsics.base import History, Replies, ReplyIntrinsic
+from haystack_integrations.common.rag_intrinsics.base import History, Intrinsic, Replies, ReplyIntrinsic
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput, is_structured, with_text
 
 from intrinsics_core import IntrinsicsError, Profile
@@ -21,8 +21,8 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
 
     No other sentence is touched. Without a language model the unfaithful sentences are dropped. Replies come out as
     copies with the new text and `meta["rag_intrinsics"]["revise"]`: each change, with its reason, and what is still not
-    supported; verdicts on the text as it was are taken out. Where nothing is left the text is empty, and the result
-    says so. An answer check before it, with `citations=None`, saves the first judgement.
+    supported; verdicts on the text as it was are taken out. A check before it, with `citations=None`, saves the first
+    judgement.
 
     Usage example:
 
@@ -44,16 +44,9 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
     intrinsic: ClassVar[str] = "revise"
     _options: ClassVar[Sequence[str]] = ("mend",)
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        mend: bool = True,
-        meta_fields_to_embed: Sequence[str] | None = None,
-        profile: Profile | str | None = None,
-        on_error: str = "fallback",
-        date: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *, mend: bool = True, meta_fields_to_embed: Sequence[str] | None = None,
+                 profile: Profile | str | None = None, on_error: str = "fallback",
+                 date: str | None = None) -> None:  # fmt: skip
         """
         Create a reviser. Nothing is loaded before `warm_up` or the first run.
 
@@ -61,11 +54,11 @@ class RagIntrinsicsReviser(ReplyIntrinsic):
         :param mend: Whether a language model may mend sentences; otherwise the unfaithful ones are dropped.
         :param meta_fields_to_embed: Fields of `meta` that the answering model is shown: the judge is shown them, too.
         :param profile: A profile or its name; the runtime's own where left out.
-        :param on_error: `"fallback"`: where the judgement failed the reply passes with its text as it was, and its
-            result says that it is degraded and why; or `"raise"`.
+        :param on_error: `"fallback"`: where the judgement failed the reply passes, and its result says so; or `"raise"`
         :param date: Date text for prompts that carry one; the day of the call where left out.
         """
-        self._keep(runtime, profile, on_error, date, meta_fields_to_embed)
+        Intrinsic.__init__(self, runtime, meta_fields_to_embed=meta_fields_to_embed, profile=profile,
+                           on_error=on_error, date=date)  # fmt: skip
         self.mend = mend
 
     @component.output_types(replies=list[ChatMessage], results=list[dict[str, Any]])

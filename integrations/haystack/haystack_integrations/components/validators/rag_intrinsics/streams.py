@@ -20,45 +20,31 @@ _CALLS = ("tool_calls", "tool_call_results", "tool_use", "function_call")  # rea
 def audited(
     given: PipelineInput, new_checker: Callable[[], StreamChecker], tell: Any, *, hold: bool
 ) -> StreamingCallbackT:
-    """A callback of the same kind as the one that it calls: Haystack refuses to await in a thread."""
+    """A callback of the same kind as the one that it calls: Haystack refuses to await in a thread.
+
+    Its ``finish``, or ``afinish`` of an asynchronous one, ends a stream whose generator names no end.
+    """
     stream = _Audited(given, new_checker, hold)
+
+    def steps(feed: str, close: str) -> dict[str, Any]:
+        return {"tell": tell, "feed": lambda text: getattr(stream.checker, feed)(text),
+                "close": lambda _: getattr(stream.checker, close)()}  # fmt: skip
+
     if inspect.iscoroutinefunction(tell) or inspect.iscoroutinefunction(getattr(tell, "__call__", None)):  # noqa: B004
-        awaited: dict[str, Any] = {
-            "tell": tell,
-            "feed": lambda text: stream.checker.afeed(text),
-            "close": lambda _: stream.checker.aclose(),
-        }
+        awaited = steps("afeed", "aclose")
 
         async def aheard(chunk: StreamingChunk) -> None:
             await arun_steps(stream.heard(chunk), awaited)
 
         aheard.afinish = lambda: arun_steps(stream.finished(), awaited)  # type: ignore[attr-defined]
         return aheard
-    done: dict[str, Any] = {
-        "tell": tell,
-        "feed": lambda text: stream.checker.feed(text),
-        "close": lambda _: stream.checker.close(),
-    }
+    done = steps("feed", "close")
 
     def heard(chunk: StreamingChunk) -> None:
         run_steps(stream.heard(chunk), done)
 
     heard.finish = lambda: run_steps(stream.finished(), done)  # type: ignore[attr-defined]
     return heard
-
-
-def finish(callback: Any) -> None:
-    """End the stream of a callback of ours, if the generator named no end. Any other is left alone."""
-    if ours := getattr(callback, "finish", None):
-        ours()
-
-
-async def afinish(callback: Any) -> None:
-    """Like `finish`, on the event loop."""
-    if ours := getattr(callback, "afinish", None):
-        await ours()
-    else:
-        finish(callback)
 
 
 class _Audited:
