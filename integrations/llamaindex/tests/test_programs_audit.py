@@ -75,12 +75,6 @@ def test_it_goes_wherever_an_engine_goes_and_never_costs_the_answer() -> None:
     assert "text_qa_template" in str(audited.get_prompts()) or audited.get_prompts() == {}
 
 
-def test_an_audit_without_sources_says_why() -> None:
-    annotated = AnswerCheck().check(QUESTION, Response(FAITHFUL))
-    found = (annotated.metadata or {})["rag_intrinsics"]["audit"]
-    assert found["reason"] == "nothing retrieved" and found["label"] == "NA"
-
-
 # --- verdicts while tokens pass -----------------------------------------------------------------------------------
 
 

@@ -14,7 +14,6 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.evaluation.rag_intrinsics import IntrinsicEvaluator
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
-from llama_index.rag_intrinsics import LLMRuntime
 from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, AnswerCheck
 
 from integrations.llamaindex.tests.llms import BOTH, FAITHFUL, QUESTION, JudgeLLM, Says, nodes
@@ -185,13 +184,6 @@ def test_15_a_language_model_tells_yes_from_no() -> None:
     asked, contexts = "Did Ada Brink build the mill?", ["Ada Brink built the mill."]
     assert evaluator.evaluate(asked, "Yes.", contexts).passing is True
     assert evaluator.evaluate(asked, "No.", contexts).passing is False
-
-
-def test_8_a_draft_in_thoughts_is_not_the_verdict() -> None:
-    draft = '<think>first idea: {"answerability": "unanswerable", "confidence": 0.9}</think>'
-    llm = JudgeLLM(reply=lambda messages, options: draft + '{"answerability": "answerable", "confidence": "80%"}')
-    found = IntrinsicEvaluator("answerability", runtime=LLMRuntime(llm)).evaluate(QUESTION, contexts=[FAITHFUL])
-    assert found.passing is True and found.score == pytest.approx(0.8)
 
 
 def test_14_malformed_lists_of_an_llm_do_not_cost_the_ranking() -> None:

@@ -202,20 +202,6 @@ def test_5_distances_are_told_from_scores_or_said_to_be_distances() -> None:
     )
 
 
-def test_5_a_score_that_a_reranker_wrote_for_another_question_does_not() -> None:
-    before = IntrinsicsRerank().postprocess_nodes(
-        [node("fog", "Fog is common in May.", 0.2), *equals(0.1, 0.9)], query_str="When is there fog?"
-    )
-    assert before[0].node_id == "fog"
-    asked = "Who built the tide mill?"
-    again = IntrinsicsRerank().postprocess_nodes(before, query_str=asked)
-    fresh = IntrinsicsRerank().postprocess_nodes(
-        [NodeWithScore(node=n.node, score=None) for n in before], query_str=asked
-    )
-    assert [(n.node_id, n.score) for n in again] == [(n.node_id, n.score) for n in fresh]
-    assert all("retrieval_score" not in n.metadata for n in again)  # it was for the other question
-
-
 def test_5_after_a_filter_the_ranker_still_gets_the_retrievers_scores() -> None:
     asked = "Who built the tide mill?"
     kept = ContextRelevancePostprocessor().postprocess_nodes(equals(0.9, 0.5, 0.1), query_str=asked)
@@ -223,12 +209,6 @@ def test_5_after_a_filter_the_ranker_still_gets_the_retrievers_scores() -> None:
     assert [n.node_id for n in ranked] == ["0", "1", "2"]
     assert {n.metadata["reranking_prior"] for n in ranked} == {"higher is better"}
     assert [n.metadata["retrieval_score"] for n in ranked] == [0.9, 0.5, 0.1]
-
-
-def test_5_a_store_that_gives_not_a_number_does_not_stop_the_ranking() -> None:
-    given = [node("mill", "Ada Brink built the tide mill.", float("nan")), node("fog", "Fog in May.", 0.3)]
-    ranked = IntrinsicsRerank().postprocess_nodes(given, query_str="Who built the tide mill?")
-    assert ranked[0].node_id == "mill"
 
 
 # --- 6: thresholds and fallbacks ------------------------------------------------------------------------------------
