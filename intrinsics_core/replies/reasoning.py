@@ -20,16 +20,15 @@ from dataclasses import replace
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Constraint, Generated, JsonSchema, TokenLogprob
 from intrinsics_core.replies import json_reply
-from intrinsics_core.text.reasoning import CLOSING, OPENING
+from intrinsics_core.text.reasoning import CLOSING, ENDS, OPENING
 
-_CLOSING = re.compile(CLOSING, re.IGNORECASE)
 _ANALYSIS = r"(?:<\|start\|>assistant)?<\|channel\|>analysis"
 _OPENING = re.compile(rf"^[ \t]*(?:{OPENING}|{_ANALYSIS})", re.IGNORECASE | re.MULTILINE)  # in a line it is a word
 _BEGINNINGS = "<[\u25c1"  # what every mark begins with
 # Where the reply proper begins in what a model of the Harmony format (gpt-oss) generates.
 _FINAL = re.compile(r"<\|channel\|>final(?:(?!<\|message\|>).){0,200}<\|message\|>", re.DOTALL)
 _OVER = re.compile(r"<\|(?:return|end)\|>")  # ends a message of that format
-_MARK = re.compile(rf"{_CLOSING.pattern}|<\|message\|>", re.IGNORECASE)
+_MARK = re.compile(rf"{CLOSING}|<\|message\|>", re.IGNORECASE)
 _END = re.compile(r"(?:<[|/]?[a-z_]{1,30}[|]?>)\s{0,9}$")  # what a server may list after the text: the turn's end
 
 
@@ -81,8 +80,8 @@ def of_text(tokens: Sequence[TokenLogprob], text: str) -> tuple[TokenLogprob, ..
         return tuple(tokens)  # with the token that ends the turn, if the server lists it
     if final := list(_FINAL.finditer(spelled)):
         begin = spelled.find(text, final[-1].end())
-    elif marks and _CLOSING.search(spelled):
-        begin = spelled.find(text, [match.end() for match in _CLOSING.finditer(spelled)][-1])
+    elif marks and ENDS.search(spelled):
+        begin = spelled.find(text, [match.end() for match in ENDS.finditer(spelled)][-1])
     else:
         begin = _END.sub("", spelled).rfind(text)  # reasoning that the server took out with its tags
     if begin >= 0:
@@ -98,7 +97,7 @@ def _place(text: str) -> tuple[int, int]:
         begin = final[-1].end()
         over = _OVER.search(text, begin)
         return begin, over.start() if over else len(text)
-    ends = [match.end() for match in _CLOSING.finditer(text)]
+    ends = [match.end() for match in ENDS.finditer(text)]
     # Of an answer that is JSON as a whole, tags in it are text too; the first closing tag is then the reasoning's own.
     begin = next((at for at in ends[:1] if _is_json(text[at:])), ends[-1] if ends else 0)
     unclosed = None if begin and _is_json(text[begin:]) else _OPENING.search(text[begin:])

@@ -51,8 +51,7 @@ NUMBERED = re.compile(
     rf"`[^`\n]*`|(?P<mark>(?:\[{_NUMBERS}\] ?)*\[{_NUMBERS}\])(?=[\s*]{{0,3}}(?:[.!?…;,:)|。！？，]|$|[^\W\d_]|\n))",
     re.MULTILINE,
 )
-_INDEXED = re.compile(r"\w\[\d{1,3}\]")
-_NUMBER = re.compile(r"\d+")
+DIGITS = re.compile(r"\d+")
 LINK = re.compile(rf"!?\[(?P<text>[^\[\]\n]{{1,200}})\]\((?:{_URL}|[^\s()\[\]]{{1,200}}\.\w{{2,5}})\)")
 _CALL = re.compile(r"\[(?P<caret>\^?)(?P<name>[\w-]{1,30})\^?\](?P<colon>:?)")
 _HEAD = re.compile(
@@ -139,10 +138,12 @@ def _named(names: Iterable[str]) -> re.Pattern[str] | None:
 
 def _without_numbers(text: str, documents: Sequence[str]) -> str:
     def blank(found: re.Match[str]) -> str:
-        numbers = [int(number) for number in _NUMBER.findall(found["mark"] or "")]
-        index = f"{text[found.start() - 1 : found.start()]}{found[0]}"
-        is_index = _INDEXED.fullmatch(index) is not None and any(index in each for each in documents)
-        return _blank(found) if numbers and max(numbers) <= len(documents) and not is_index else found[0]
+        numbers = [int(number) for number in DIGITS.findall(found["mark"] or "")]
+        if not numbers or max(numbers) > len(documents):
+            return found[0]
+        before = text[found.start() - 1 : found.start()]
+        is_index = before.isalnum() and len(numbers) == 1 and any(f"{before}{found[0]}" in each for each in documents)
+        return found[0] if is_index else _blank(found)
 
     return NUMBERED.sub(blank, text)
 

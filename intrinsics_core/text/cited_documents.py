@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from intrinsics_core.text.citation_marks import ANY, FILE, LABEL, LINK, NUMBERED, PART, unmarked
+from intrinsics_core.text.citation_marks import ANY, DIGITS, FILE, LABEL, LINK, NUMBERED, PART, unmarked
 from intrinsics_core.text.lines import fenced
 
 _URL = re.compile(r"(?:https?://|www\.)[^\s()\[\]<>\"“”]{1,400}", re.IGNORECASE)
@@ -21,7 +21,6 @@ _PART = re.compile(rf"{PART}\b\.? ?\d", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{1,3}(?![\w-])")
 _RANGE = re.compile(r"(\d{1,3})\s?[–-]\s?(\d{1,3})(?!\w)")
 _AT = re.compile(r"(?:(\d{1,6}):)?(\d{1,6})†")  # 【4:0†file】: the message and, from 0, the document
-_DIGITS = re.compile(r"\d+")
 _BRACKETED = re.compile(r"[\[(【](?:see |source: ?)?([^\[\]()【】\n]{1,200})[\])】](?!\()", re.IGNORECASE)
 _ITEM = re.compile(r"\A[\W_]{0,4}(\d{1,3}|[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,3})(?!\w)")
 _HEXADECIMAL = re.compile(r"[0-9a-f]++", re.IGNORECASE)
@@ -178,7 +177,7 @@ def _is_theirs(text: str, mark: re.Match[str], known: _Documents) -> bool:
     """Whether a document writes such a number in brackets itself, so that it may be copied: `argv[1]`, "Otto [12]"."""
     before = text[max(0, mark.start() - 1) : mark.start()]
     index = f"{before}{mark[0]}"
-    over = max(map(int, _DIGITS.findall(mark[0])), default=0) > known.count
+    over = max(map(int, DIGITS.findall(mark[0])), default=0) > known.count
     return (before.isalnum() and known.written(index)) or (over and known.written(mark[0]))
 
 
@@ -193,7 +192,7 @@ def _address(address: str, known: _Documents) -> list[_Name]:
 def _names(mark: str, known: _Documents) -> list[_Name]:
     """What one mark of a shape says."""
     if mark.startswith("\ue200") or "\ue202" in mark:
-        last = _DIGITS.findall(mark)
+        last = DIGITS.findall(mark)
         return [_Name(number=int(last[-1]), first=0)] if last else []
     inner = mark.strip(_AROUND)
     if addresses := _URL.findall(mark):
@@ -207,7 +206,7 @@ def _names(mark: str, known: _Documents) -> list[_Name]:
     if at := _AT.search(mark):
         return [_Name(number=int(at[2]), first=0 if at[1] else None)]
     if mark.startswith("<"):
-        found = _DIGITS.findall(mark)
+        found = DIGITS.findall(mark)
         return [_Name(number=int(number)) for number in (found if "</" in mark else found[:1])]
     in_parentheses = mark.startswith("(")
     said = list(_numbers(inner.translate(_RAISED), labelled=not in_parentheses))

@@ -16,7 +16,7 @@ _PAIRS = (
 )
 OPENING, CLOSING = (f"(?:{'|'.join(marks)})" for marks in zip(*_PAIRS, strict=True))
 _BEGINS = re.compile(rf"\A\s*{OPENING}", re.IGNORECASE)
-_ENDS = re.compile(CLOSING, re.IGNORECASE)
+ENDS = re.compile(CLOSING, re.IGNORECASE)
 
 
 # Templates write the first tag, so that the answer has the last alone. One that prose speaks of ends no line.
@@ -32,7 +32,7 @@ _TAIL = 400  # characters in which tokens at the end are looked for
 
 def unended(answer: str) -> bool:
     """Whether an answer begins with reasoning that has no end (yet)."""
-    return _BEGINS.match(answer) is not None and _ENDS.search(answer) is None
+    return _BEGINS.match(answer) is not None and ENDS.search(answer) is None
 
 
 def blanked(answer: str) -> str:
@@ -45,7 +45,7 @@ def blanked(answer: str) -> str:
     >>> blanked("<think>Ada?</think> Ada.")
     '                    Ada.'
     """
-    ends = _ENDS.search(answer) if _BEGINS.match(answer) else _ENDS_ALONE.search(answer)
+    ends = ENDS.search(answer) if _BEGINS.match(answer) else _ENDS_ALONE.search(answer)
     if ends and (_BEGINS.match(answer) or answer[ends.end() :].strip()):
         answer = " " * ends.end() + answer[ends.end() :]
     tail = max(0, len(answer) - _TAIL)
