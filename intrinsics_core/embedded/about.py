@@ -58,7 +58,7 @@ def subjects(
     apart = sources.told_apart
     if sources.documents is None or len(apart) < 2:
         return [_ALL] * len(sentences)
-    asked = _asked(question, sources, turns)
+    asked = _of(_titles_asked(question, apart, turns), sources)
     found, above, before, last, in_list = list[frozenset[int]](), _Above(), asked, list[str](), False
     for sentence in sentences:
         units = claim(sentence).units
@@ -72,7 +72,7 @@ def subjects(
         in_list = sentence.startswith("- ")
         if own is not None:
             found.append(own)
-            named = _in_order(units, apart)
+            named = list(_names_first(units, apart))
             last = (named if named[1:] else [title for title in last if title != named[0]] + named)[-2:]
             before = own or _of_title(named[0], sources)
         elif len(last) > 1 and (one := _ONE_OF_TWO.search(sentence)):
@@ -82,17 +82,18 @@ def subjects(
     return found
 
 
-def _asked(question: str, sources: Sources, turns: Sequence[str]) -> frozenset[int]:
-    """The documents that may tell of what a question, or the newest turn before it that names a title, is about.
+def _titles_asked(
+    question: str, apart: Mapping[str, frozenset[str]], before: Sequence[str]
+) -> dict[str, frozenset[str]]:
+    """The titles that a question names, or the newest turn ``before`` it that names one, with the keys that name them.
 
-    A question that names a title in plain words is about another thing than the turn was.
+    A question that names a title in plain words alone is about another thing than the turn was.
     """
-    apart, units = sources.told_apart, claim(question).units
-    named = _about(_details(units), sources)
-    if named is not None or _named(units, apart):
-        return named or _ALL
-    before = next((found for turn in turns if (found := _named_in(turn, apart))), {})
-    return _of_title(next(iter(before)), sources) if len(before) == 1 else _ALL
+    units = claim(question).units
+    named = _named(_details(units), apart)
+    if named or _named(units, apart):
+        return named
+    return next((found for turn in before if (found := _named(_details(claim(turn).units), apart))), {})
 
 
 def _details(units: Sequence[Unit]) -> list[Unit]:
@@ -108,10 +109,9 @@ def only_names_one(sentence: str, apart: Mapping[str, frozenset[str]]) -> bool:
         apart: of each title the keys that no other title has (`told_apart`).
     """
     units = claim(sentence).units
-    named = _in_order(units, apart)
-    if len(named) != 1 or sentence.rstrip().endswith((".", "!", "?")):
-        return False
-    return all(unit.keys & keys_of(named[0]) for unit in units)
+    named = _names_first(units, apart)
+    ended = sentence.rstrip().endswith((".", "!", "?"))
+    return len(named) == 1 and not ended and all(unit.keys & keys_of(title) for title in named for unit in units)
 
 
 def passages_about(
@@ -127,32 +127,23 @@ def passages_about(
         texts: of each passage.
         before: the user's earlier turns, the newest first. Their names count.
     """
-    apart = told_apart(titles)
-    named = _named_in(question, apart)
-    if not named and not _named(claim(question).units, apart):
-        named = next((found for turn in before if (found := _named_in(turn, apart))), {})
+    named = _titles_asked(question, told_apart(titles), before)
     if len(named) != 1:
-        return frozenset()
+        return _ALL
     ((title, keys),) = named.items()
-    said = {i: keys & keys_of(text) for i, text in enumerate(texts)}
-    return _without_rivals(title, keys, titles, said)
-
-
-def _named_in(text: str, apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """The titles that the names of a text name."""
-    return _named(_details(claim(text).units), apart)
+    return _without_rivals(title, keys, titles, {i: keys & keys_of(text) for i, text in enumerate(texts)})
 
 
 def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
-    """The documents that may tell of the one title that these words name; empty where all may, or they name more than
-    one; None where they name none.
+    """The documents that may tell of the one title that these words name (`_of`); None where they name none."""
+    named = _names_first(units, sources.told_apart)
+    return _of(named, sources) if named else None
 
-    Names come before other words: "Meridel insures luggage" is about Meridel, and not about "Corvia Insurance", too.
-    """
-    apart = sources.told_apart
-    named = _named([unit for unit in units if unit.is_name], apart) or _named(units, apart)
+
+def _of(named: Mapping[str, frozenset[str]], sources: Sources) -> frozenset[int]:
+    """The documents that may tell of a title, by the keys that name it; empty where all may, or it is not one."""
     if len(named) != 1 or sources.documents is None:
-        return frozenset() if named else None
+        return _ALL
     ((title, keys),) = named.items()
     said: dict[int, set[str]] = defaultdict(set)
     for key in keys:
@@ -162,14 +153,16 @@ def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
 
 
 def _of_title(title: str, sources: Sources) -> frozenset[int]:
-    """The documents that may tell of a title; empty where all may."""
     return _about(claim(title).units, sources) or _ALL
 
 
-def _in_order(units: Sequence[Unit], apart: Mapping[str, frozenset[str]]) -> list[str]:
-    """The titles that words name, in their order. Names come before other words."""
+def _names_first(units: Sequence[Unit], apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The titles that words name, in their order. Names come before other words: "Meridel insures luggage" is about
+    Meridel, and not about "Corvia Insurance", too.
+    """
     named = _named([unit for unit in units if unit.is_name], apart) or _named(units, apart)
-    return sorted(named, key=lambda title: next(i for i, unit in enumerate(units) if unit.keys & named[title]))
+    order = sorted(named, key=lambda title: next(i for i, unit in enumerate(units) if unit.keys & named[title]))
+    return {title: named[title] for title in order}
 
 
 def _named(units: Iterable[Unit], apart: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
