@@ -195,7 +195,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2536,
     "demo": 678,
-    "embedded": 5891,
+    "embedded": 5884,
     "encoders": 1496,
     "intrinsics": 3575,
     "local": 1310,
@@ -210,7 +210,7 @@ MOST_LINES = {
     "text": 1917,
     "training": 1549,
 }
-MOST_CODE = 29452  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29448  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 200  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
 MOST_TEST_LINES = 4114  # under tests/embedded and tests/text
