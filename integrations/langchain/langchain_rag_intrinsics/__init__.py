@@ -14,11 +14,9 @@ from typing import TYPE_CHECKING, Any
 from langchain_rag_intrinsics.answer_check import AnswerCheck
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
 from langchain_rag_intrinsics.chat_model import ChatModelRuntime
+from langchain_rag_intrinsics.compressors import ContextRelevanceFilter, IntrinsicsReranker
 from langchain_rag_intrinsics.embeddings import IntrinsicsEmbeddings
-from langchain_rag_intrinsics.query_expander import QueryExpander
-from langchain_rag_intrinsics.query_rewriter import QueryRewriter
-from langchain_rag_intrinsics.relevance_filter import ContextRelevanceFilter
-from langchain_rag_intrinsics.reranker import IntrinsicsReranker
+from langchain_rag_intrinsics.queries import QueryExpander, QueryRewriter
 from langchain_rag_intrinsics.retriever import IntrinsicsRetriever
 from langchain_rag_intrinsics.reviser import Reviser
 

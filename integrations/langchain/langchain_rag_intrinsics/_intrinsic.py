@@ -26,15 +26,21 @@ from langchain_rag_intrinsics._messages import ChainInput, kept, read
 _making = Lock()
 
 
+def several(value: Any) -> Any:
+    """Names as a tuple, from one alone or several."""
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
 def _fields(value: Any) -> Any:
     """Names of metadata, from a list of them, one alone, or the prompt that shows a document to the model."""
     if isinstance(value, BasePromptTemplate):
         return tuple(name for name in value.input_variables if name != "page_content")
-    return (value,) if isinstance(value, str) else value
+    return several(value)
 
 
-# To a type checker it is what a user may write: names, one name or a prompt; here it is a tuple of names.
+# To a type checker they are what a user may write: names, one name or a prompt; here they are a tuple of names.
 MetadataFields = Annotated[Any, BeforeValidator(_fields)]
+Names = Annotated[Any, BeforeValidator(several)]
 
 
 class Intrinsic(RunnableSerializable[Any, Any], ABC):

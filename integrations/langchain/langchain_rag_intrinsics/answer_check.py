@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables.utils import AddableDict
-from pydantic import BeforeValidator, Field, SkipValidation
+from pydantic import Field, SkipValidation
 
 from intrinsics_core import InvalidInput, StreamChecker, arun_many, run_many
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
@@ -20,7 +20,7 @@ from intrinsics_core.render.citations import Mode, Style
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import ENDED, OUT, PIECE, Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._citations import Content, added_annotations, annotated, with_text, written
-from langchain_rag_intrinsics._intrinsic import StreamingIntrinsic
+from langchain_rag_intrinsics._intrinsic import Names, StreamingIntrinsic
 from langchain_rag_intrinsics._messages import (
     ANSWER,
     ChainInput,
@@ -31,14 +31,6 @@ from langchain_rag_intrinsics._messages import (
     kept,
     read,
 )
-
-
-def _several(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else tuple(value)
-
-
-# To a type checker it is what a user may write: one name or several; here it is a tuple of names.
-Names = Annotated[Any, BeforeValidator(_several)]
 
 
 class AnswerCheck(StreamingIntrinsic):

@@ -9,21 +9,57 @@ from contextvars import ContextVar
 from typing import Annotated, Any, cast
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
+from langchain_core.documents import BaseDocumentCompressor, BaseDocumentTransformer, Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, ensure_config
+from langchain_core.runnables.config import set_config_context
+from langchain_core.runnables.utils import coro_with_context
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.query_form import QueryForm, embedding_query, query_form
 from intrinsics_core.protocol.results import QueryRewrite
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
-from langchain_rag_intrinsics._compressing import Compressors, acompress, compress
 from langchain_rag_intrinsics._documents import fuse
 from langchain_rag_intrinsics._messages import read
 from langchain_rag_intrinsics._wrapped import as_runnable
-from langchain_rag_intrinsics.query_expander import QueryExpander
-from langchain_rag_intrinsics.query_rewriter import QueryRewriter
+from langchain_rag_intrinsics.queries import QueryExpander, QueryRewriter
+
+
+def _several(value: Any) -> Any:
+    """One compressor or several, functions made Runnables."""
+    each = [] if value is None else value if isinstance(value, list | tuple) else [value]
+    return tuple(v if isinstance(v, BaseDocumentCompressor | BaseDocumentTransformer) else as_runnable(v)
+                 for v in each)  # fmt: skip
+
+
+# To a type checker they are what a user may write: one or a list of them; here they are always a tuple.
+Compressors = Annotated[Any, BeforeValidator(_several)]
+
+
+def compress(compressor: Any, documents: Sequence[Document], query: str, config: RunnableConfig) -> Sequence[Document]:
+    """Documents after one compressor, transformer, or Runnable over ``{"query", "documents"}``."""
+    if isinstance(compressor, BaseDocumentCompressor):
+        with set_config_context(config) as context:  # a compressor is handed callbacks alone
+            return context.run(compressor.compress_documents, documents, query, config.get("callbacks"))
+    if isinstance(compressor, BaseDocumentTransformer):
+        return compressor.transform_documents(documents)
+    found: Sequence[Document] = compressor.invoke({"query": query, "documents": documents}, config)
+    return found
+
+
+async def acompress(
+    compressor: Any, documents: Sequence[Document], query: str, config: RunnableConfig
+) -> Sequence[Document]:
+    """Like :func:`compress`, without blocking the event loop where the compressor does not."""
+    if isinstance(compressor, BaseDocumentCompressor):
+        with set_config_context(config) as context:
+            asked = compressor.acompress_documents(documents, query, config.get("callbacks"))
+            return await coro_with_context(asked, context)
+    if isinstance(compressor, BaseDocumentTransformer):
+        return await compressor.atransform_documents(documents)
+    found: Sequence[Document] = await compressor.ainvoke({"query": query, "documents": documents}, config)
+    return found
 
 
 def _step(value: Any) -> Any:

@@ -28,7 +28,7 @@ pytest.importorskip("langchain.agents", reason="the extra [agents] is not instal
 from langchain.agents import create_agent
 from langchain_rag_intrinsics import AnswerabilityMiddleware, GroundednessMiddleware
 from langchain_rag_intrinsics._messages import as_turns
-from langchain_rag_intrinsics.agents._middleware import documents_of
+from langchain_rag_intrinsics.agents._agent import documents_of
 
 
 class AgentModel(BaseChatModel):

@@ -19,9 +19,9 @@ from intrinsics_core.chains.transcript import last_question, shown_turns
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._messages import as_turns, canned, made_call
-from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware, calls_of, documents_of
+from langchain_rag_intrinsics.agents._agent import Answer, JudgingMiddleware, calls_of, documents_of
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
-from langchain_rag_intrinsics.query_expander import QueryExpander
+from langchain_rag_intrinsics.queries import QueryExpander
 
 CANNED = "I cannot answer that from the documents I have."
 

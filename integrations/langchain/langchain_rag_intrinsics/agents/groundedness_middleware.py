@@ -16,8 +16,14 @@ from intrinsics_core.protocol.results import Faithfulness
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._messages import as_documents, as_turns, is_canned, made_call
-from langchain_rag_intrinsics.agents._final import FinalAnswer, final_answer
-from langchain_rag_intrinsics.agents._middleware import Answer, JudgingMiddleware, calls_of, documents_of
+from langchain_rag_intrinsics.agents._agent import (
+    Answer,
+    FinalAnswer,
+    JudgingMiddleware,
+    calls_of,
+    documents_of,
+    final_answer,
+)
 from langchain_rag_intrinsics.answer_check import AnswerCheck
 
 

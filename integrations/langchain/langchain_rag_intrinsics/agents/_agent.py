@@ -1,23 +1,81 @@
-"""An agent's final answer, in words or structured, as a text that can be judged and as messages that can be changed.
-
-With ``response_format`` the answer is ``structured_response`` in the state. A provider's strategy has written it as
-JSON in the last message; a tool's strategy in the arguments of a call, which a tool message repeats.
-
-A tool with ``return_direct=True`` ends the run with its own message: that is then the answer.
-"""
+"""What both middlewares are, and an agent's final answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
+from intrinsics_core.chains.evidence import evidence, title_of, tool_names
 from intrinsics_core.chains.fields import as_lines
-from intrinsics_core.chains.transcript import last_question
+from intrinsics_core.chains.transcript import ChatTurn, MadeCall, calls_in, last_question
+from intrinsics_core.protocol.names import named
+from langchain_rag_intrinsics._documents import identity
 from langchain_rag_intrinsics._messages import as_turns, is_canned
+
+Answer = str | Callable[[Mapping[str, Any]], str]
+MODES: tuple[Literal["annotate"], Literal["block"]] = ("annotate", "block")
+
+
+class JudgingMiddleware(AgentMiddleware):
+    """``retrievers`` are the names of the tools that retrieve; None for those that return documents."""
+
+    def __init__(self, *, mode: str, answer: Answer, tools: Collection[str] | str | None, name: str | None) -> None:
+        super().__init__()
+        self.mode, self.answer, self._name = named("mode", mode, MODES), answer, name
+        self.retrievers = tool_names(tools)
+
+    @property
+    def name(self) -> str:
+        """The name given, else the class's."""
+        return self._name or super().name
+
+    def _canned(self, state: Mapping[str, Any]) -> str:
+        """The canned text, or what a function makes of the agent's state."""
+        return self.answer if isinstance(self.answer, str) else self.answer(state)
+
+
+def calls_of(turns: Sequence[ChatTurn]) -> tuple[list[MadeCall], list[MadeCall]]:
+    """The calls since the last question that did not fail, and those before it."""
+    at = last_question(turns) + 1
+    return calls_in(turns[at:]), calls_in(turns[:at])
+
+
+def documents_of(
+    now: Sequence[MadeCall],
+    before: Sequence[MadeCall],
+    tools: Collection[str] | None,
+    fields: Sequence[str] = (),
+    given: Iterable[Document] = (),
+    question: str = "",
+) -> list[Document]:
+    """What an answer may rest on (`evidence`), as LangChain's documents.
+
+    Args:
+        fields: metadata that a judge is shown beside the documents' texts.
+        given: documents that no tool returned.
+        question: the last user turn.
+    """
+
+    def said(call: MadeCall) -> Document:
+        title = title_of(call, question)
+        return Document(call.result or "", id=call.id, metadata={"title": title} if title else {})
+
+    return evidence(
+        given,
+        now,
+        before,
+        tools,
+        text_of=lambda document: document.page_content,
+        from_text=said,
+        key=lambda document: identity(document, fields),
+    )
+
 
 # What ModelCallLimitMiddleware and ToolCallLimitMiddleware write in an answer's place.
 _LIMIT = re.compile(
