@@ -19,10 +19,11 @@ from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsic
 from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck, RagIntrinsicsReviser
 from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
 
+from intrinsics_core.chains.checks import known_checks
 from intrinsics_core.chains.transcript import MadeCall
 from tests.contract import decisions
 
-CHECKS = ("uncertainty", "hallucination-detection", "citations", "fact-check", "audit")
+CHECKS = tuple(known_checks())
 COMPONENTS: dict[str, Any] = {
     "query-rewrite": RagIntrinsicsQueryRewriter,
     "query-expansion": RagIntrinsicsQueryExpander,
