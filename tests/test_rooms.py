@@ -205,15 +205,15 @@ MOST_LINES = {
     "profiles": 5373,
     "protocol": 2573,
     "render": 1508,
-    "replies": 2154,
+    "replies": 2161,
     "running": 2554,
     "runtimes": 4348,
-    "service": 2780,
+    "service": 2811,
     "testing": 663,
     "text": 1917,
     "training": 1549,
 }
-MOST_CODE = 29448  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29477  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 200  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
 MOST_TEST_LINES = 4114  # under tests/embedded and tests/text

@@ -8,6 +8,7 @@ leaves words out: its parts must stand in one text, in order.
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
@@ -70,9 +71,15 @@ def _letters(text: str) -> tuple[str, list[int]]:
     return "".join(lower for lower, _ in where), [i for _, i in where]
 
 
+@lru_cache(maxsize=256)
+def _is_plain(text: str) -> bool:
+    """Whether no character of a text is another one's spelling."""
+    return text.isascii() or unicodedata.is_normalized("NFKC", text.replace("…", ""))
+
+
 def _as_written(quote: str, text: str, start: int) -> Found | None:
     """Where a quote stands that spells a character in another way: ½, ﬁ."""
-    if quote.isascii() and text.isascii():
-        return None
+    if _is_plain(quote) and _is_plain(text):
+        return None  # letter by letter it would have been found
     found = next(iter(locate_all(quote, text[start:])), None)
     return found and (found[0] + start, found[1] + start)

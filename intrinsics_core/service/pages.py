@@ -39,6 +39,7 @@ _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.55 system-ui, sans-serif; }
 body { max-width: 60em; margin: 2em auto; padding: 0 1em; }
 h2 { margin-top: 2em; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }
+td, th { text-align: left; vertical-align: top; padding: .1em 1em .1em 0; }
 h3 { font: 600 1em ui-monospace, monospace; margin-top: 1.6em; }
 b { color: #1f7a57; } @media (prefers-color-scheme: dark) { b { color: #58c79b; } }
 pre { overflow-x: auto; padding: .7em 1em; border-radius: .4em;
@@ -112,9 +113,39 @@ def _operations(schema: dict[str, Any], url: str) -> Iterator[str]:
                 group = tag
                 yield f"<h2>{escape(tag)}</h2>"
             yield f"<h3><b>{method.upper()}</b> {escape(path)}</h3><p>{escape(operation.get('summary', ''))}</p>"
+            if rows := "".join(_fields(schema, operation)):
+                yield f"<table><tr><th>field</th><th>type</th><th>what it is</th></tr>{rows}</table>"
             for example in _examples(schema, operation):
                 body = json.dumps(example, indent=1)
-                yield f"<pre>curl {escape(url + path)} -d '{escape(body)}'</pre>"
+                globs = "-g " if "{" in path else ""  # else curl takes braces for a list of addresses
+                yield f"<pre>curl {globs}{escape(url + path)} -d '{escape(body)}'</pre>"
+            answers = ", ".join(
+                f"{code} {escape(told['description'])}" for code, told in operation["responses"].items()
+            )
+            yield f"<p>Answers: {answers}.</p>"
+
+
+def _fields(schema: dict[str, Any], operation: dict[str, Any]) -> Iterator[str]:
+    """A row for each field of what is sent."""
+    content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    given = content.get("schema", {})
+    for one in given.get("anyOf", [given]):
+        model = schema["components"]["schemas"].get(one.get("$ref", "").rpartition("/")[2], {})
+        for name, field in model.get("properties", {}).items():
+            needed = "" if name in model.get("required", ()) else ", optional"
+            kind, about = escape(_type(field)), escape(field.get("description", ""))
+            yield f"<tr><td><code>{escape(name)}</code></td><td>{kind}{needed}</td><td>{about}</td></tr>"
+
+
+def _type(field: dict[str, Any]) -> str:
+    """The type of a field in a word or two."""
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(_type(one) for one in field["anyOf"] if one.get("type") != "null"))
+    if field.get("type") == "array":
+        return f"list of {_type(field.get('items', {}))}"
+    if "enum" in field:
+        return " or ".join(map(str, field["enum"]))
+    return str(field.get("type") or field.get("$ref", "any").rpartition("/")[2])
 
 
 def _examples(schema: dict[str, Any], operation: dict[str, Any]) -> list[Any]:

@@ -22,7 +22,9 @@ def test_the_requests_are_shown_with_examples_that_work(http, service):
     import html
     import json
 
-    shown = re.findall(r"<pre>curl (\S+) -d '(.*?)'</pre>", page.text, re.DOTALL)
+    assert "<td><code>top_n</code></td><td>integer, optional</td>" in page.text
+    assert "<td><code>text_1</code></td><td>string or list of string</td>" in page.text and "Answers: 200" in page.text
+    shown = re.findall(r"<pre>curl (?:-g )?(\S+) -d '(.*?)'</pre>", page.text, re.DOTALL)
     assert len(shown) >= 6
     for url, body in shown:
         path = url.removeprefix(service).replace("{name}", "audit").replace("/{session}", "")

@@ -6,6 +6,12 @@ import { cut } from "./points.js";
 import { Sources } from "./sources.js";
 import { labelOf, oddities, why } from "./words.js";
 
+const WRONG = {
+  unsupported: "no document says what it is cited for",
+  misattributed: "another document says it",
+  not_found: "these words stand in no document",
+  no_document: "there is no such document",
+};
 const SEVERITY = ["unfaithful", "no verdict", "partial", "faithful", "NA"];
 
 /** The view of an audit. `key` tells its ids from those of another runtime beside it. */
@@ -23,11 +29,12 @@ export function answerView(audit, given, key) {
     sources.show(citations);
   }
 
+  const wrong = (audit.marks ?? []).filter(({ verdict }) => WRONG[verdict]);
   const ranges = audit.sentences.map((sentence, i) => ({ begin: sentence.begin, end: sentence.end, i }));
   const said = cut(given.answer, ranges).flatMap((piece) => {
     if (!piece.ranges.length) return [piece.text];
     const { i } = piece.ranges[0];
-    const link = sentenceLink(audit.sentences[i], piece, `#why-${key}`);
+    const link = sentenceLink(audit.sentences[i], piece, `#why-${key}`, wrong);
     link.addEventListener("pointerenter", () => select(i));
     link.addEventListener("focus", () => select(i));
     links.push(link);
@@ -38,14 +45,16 @@ export function answerView(audit, given, key) {
     ...oddities(audit).map(([words, look]) => note(words, look)),
     el("div", { class: "said", dir: "auto" }, ...said),
     links.length ? card : null,
+    ...wrong.map(({ text, verdict, found }) => note(`${text}: ${WRONG[verdict]}${found ? ` (“${found.text}”)` : ""}.`, "bad")),
     given.documents.length ? sources.element : null,
   ].filter(Boolean);
 }
 
-function sentenceLink(sentence, piece, href) {
+function sentenceLink(sentence, piece, href, wrong) {
   const label = labelOf(sentence);
   const within = ({ begin, end }) => ({ begin: begin - piece.begin, end: end - piece.begin });
-  const spans = (sentence.spans ?? []).map(within);
+  const inside = wrong.filter(({ begin, end }) => sentence.begin <= begin && end <= sentence.end);
+  const spans = [...(sentence.spans ?? []), ...inside].map(within);
   const words = cut(piece.text, spans).map(({ text, ranges }) =>
     (ranges.length ? el("u", { class: "fault" }, text) : text));
   const mark = el("mark", { class: `${tone(label)}${label === "no verdict" ? " unjudged" : ""}` }, ...words);

@@ -8,6 +8,7 @@ import { Problem, ask, hasToken, runtimes, useToken } from "./service.js";
 import { offer, showCode } from "./take.js";
 import { differences, trouble } from "./words.js";
 
+const OWN = "#own"; // the address of the page without an example
 const PAUSE = 250; // milliseconds without a key until the service is asked
 
 let panels = [];
@@ -121,7 +122,14 @@ async function samples() {
     const button = el("button", { type: "button", title: sample.shows }, sample.name);
     button.addEventListener("click", () => load(sample));
     return button;
-  }));
+  }), el("a", { href: OWN }, "Start empty"));
+  const { messages, answer } = given();
+  if (location.hash !== OWN && !messages.length && !answer) load(all[0]);
+}
+
+/** What stands in the fields is taken away where the address says so. */
+function clear() {
+  if (location.hash === OWN) load({ conversation: "", answer: "", documents: [{ title: "", text: "" }] });
 }
 
 function load(sample) {
@@ -133,6 +141,7 @@ function load(sample) {
 
 // --- the page --------------------------------------------------------------------------------------------------------
 
+addEventListener("hashchange", clear);
 byId("given").addEventListener("input", soon);
 byId("given").addEventListener("submit", (event) => event.preventDefault());
 byId("add-document").addEventListener("click", () => add().querySelector("input").focus());

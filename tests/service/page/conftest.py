@@ -89,7 +89,7 @@ def opening(browser: Any) -> Iterator[Opened]:
     """A function that opens a page as somebody has it; at the end none has done what it must not."""
     contexts, wrong = [], []
 
-    def opened(url: str, *, width: int = 1280, height: int = 900, **how: Any) -> Any:
+    def opened(url: str, *, width: int = 1280, height: int = 900, example: bool = False, **how: Any) -> Any:
         context = browser.new_context(viewport={"width": width, "height": height}, **how)
         contexts.append(context)
         page = context.new_page()
@@ -111,7 +111,7 @@ def opening(browser: Any) -> Iterator[Opened]:
                 wrong.append(f"a request to {request.url[:200]}")
 
         context.on("request", requested)
-        page.goto(url)
+        page.goto(url if example else f"{url}/#own")
         page.locator("#samples button").first.wait_for()
         return page
 

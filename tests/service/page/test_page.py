@@ -355,3 +355,21 @@ def test_words_at_fault_are_marked_exactly(page):
         sentence,
     )
     assert marked == "painted"
+
+
+def test_a_mark_that_does_not_hold_is_underlined_and_told(page):
+    write(page, conversation="Who built the tide mill?", documents=[MILL, ("", "Fog is common in May.")],
+          answer="Ada Brink built the tide mill in 1911 [2]. Fog is common in May [7].")  # fmt: skip
+    assert page.locator("u.fault").all_inner_texts() == ["[2]", "[7]"]
+    told = " ".join(page.locator(".note.bad").all_inner_texts())
+    assert "[2]: another document says it" in told and "[7]: there is no such document" in told
+
+
+def test_the_page_opens_with_an_example_that_can_be_taken_away(opened, service):
+    page = opened(service, example=True)
+    page.locator("#summary:not(:empty)").wait_for()
+    assert page.get_by_label("Answer", exact=True).input_value() == SAMPLES[0]["answer"] and verdicts(page)
+    page.get_by_role("link", name="Start empty").click()
+    judged(page)
+    assert page.get_by_label("Answer", exact=True).input_value() == ""
+    assert page.locator("#panels").is_hidden()
