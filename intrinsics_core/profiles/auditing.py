@@ -59,7 +59,7 @@ class _Said:
 _SAID: Mapping[str, _Said] = {
     "answerability": _Said(
         "Judge whether the documents hold the information needed to answer the last user turn of the conversation: the "
-        "documents alone, not what you know. Say 'answerable' if they do, 'unanswerable' if they do not. State your "
+        "documents alone, not what you know. Say 'unanswerable' if they do not, 'answerable' if they do. State your "
         "confidence in the label from 0 to 1.",
         '"answerability": "...", "confidence": ...',
         {"answerability": enum_of(readers.ANSWERABLE), "confidence": CONFIDENCE},

@@ -233,8 +233,8 @@ _FORMATS: dict[str, Format[Any]] = {
         asking(
             "answerability",
             "Judge whether the documents hold the information needed to answer the last user turn of the "
-            "conversation: the documents alone, not what you know. Say 'answerable' if they do, 'unanswerable' if they "
-            "do not. State your confidence in the label from 0 to 1.",
+            "conversation: the documents alone, not what you know. Say 'unanswerable' if they do not, 'answerable' if "
+            "they do. State your confidence in the label from 0 to 1.",
             '{"answerability": "...", "confidence": ...}',
             object_of(answerability=enum_of(readers.ANSWERABLE), confidence=CONFIDENCE),
             _with_documents,
