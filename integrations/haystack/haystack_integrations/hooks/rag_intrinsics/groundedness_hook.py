@@ -132,17 +132,16 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         decision, messages = judged.decision, list(state.data["messages"])
         if decision.act == "pass":
             return
-        again = any(map(_retried, messages))
         verdicts = {name: given.placed(dump) for name, dump in judged.dumped.items()}
         meta = signed(messages[-1].meta, verdicts, given.turns[-1].text, given.passages)
         blocked = decision.act == "replace"
-        meta = with_verdicts(meta, {CANNED: True}) if blocked else meta
+        meta = with_verdicts(meta, {CANNED: True} if blocked else {})
         messages[-1] = with_text(messages[-1], self.text if blocked else None, meta)
         if decision.act == "retry":
             lines = "\n".join(f"- {sentence}" for sentence in decision.unsupported)
             messages.append(ChatMessage.from_user(RETRY.format(sentences=lines), meta={KEY: {"retry": True}}))
             state.set("continue_run", True)
-        elif again:
+        elif any(map(_retried, messages)):
             messages = _without_retry(messages, draft=False)
         state.set("messages", messages, handler_override=replace_values)
 

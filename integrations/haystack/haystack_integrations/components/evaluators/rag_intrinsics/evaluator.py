@@ -18,7 +18,6 @@ from intrinsics_core.protocol.results import ContextRelevance, Evaluation, Hallu
 _log = logging.getLogger(__name__)
 _ANSWERS = "predicted_answers"
 _EVALUATED, _NOTHING, _ERROR = "evaluated", "nothing to judge", "error"
-_NO_CLAIM = "nothing in the answer makes a claim"
 
 
 @component
@@ -138,7 +137,7 @@ class RagIntrinsicsEvaluator(Intrinsic):
             dump |= {"statements": [s.text for s in claims], "statement_scores": [s.score for s in claims]}
         if score is not None:
             return {**dump, "status": _EVALUATED, "score": score}
-        why = outcome.reason or outcome.degraded or _NO_CLAIM
+        why = outcome.reason or outcome.degraded or "nothing in the answer makes a claim"
         return {**dump, "status": _ERROR if outcome.degraded else _NOTHING, "score": None, "reason": why}
 
     def _listed(self, name: str, values: Any) -> list[Any]:
