@@ -200,7 +200,7 @@ MOST_LINES = {
     "demo": 678,
     "embedded": 5884,
     "encoders": 1496,
-    "intrinsics": 3575,
+    "intrinsics": 3580,
     "local": 1310,
     "profiles": 5373,
     "protocol": 2573,
@@ -213,7 +213,7 @@ MOST_LINES = {
     "text": 1917,
     "training": 1549,
 }
-MOST_CODE = 29477  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29485  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 200  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
 MOST_TEST_LINES = 4114  # under tests/embedded and tests/text

@@ -43,9 +43,13 @@ class Cited(NamedTuple):
 
     def blank(self, text: str) -> str:
         """The text with spaces in the place of its marks."""
+        parts, at = list[str](), 0
         for mark in self.marks:
-            text = f"{text[: mark.begin]}{' ' * (mark.end - mark.begin)}{text[mark.end :]}"
-        return text
+            if mark.end > at:
+                begin = max(mark.begin, at)
+                parts += [text[at:begin], " " * (mark.end - begin)]
+                at = mark.end
+        return "".join([*parts, text[at:]])
 
 
 class JudgedBy(NamedTuple):
@@ -73,11 +77,12 @@ class JudgedBy(NamedTuple):
 def cited_in(task: Task, base: int | None = None) -> Cited:
     """What the answer cites. Words that the conversation has, and no document, are not quoted from one."""
     documents, said = [d.text for d in task.documents], [m.content for m in task.messages[:-1]]
-    marks = marks_in(task.response, documents, [d.names for d in task.documents], base=base)
+    text = task.response
+    marks = marks_in(text, documents, [d.names for d in task.documents], base=base)
     titles = {name.casefold(): i for i, d in enumerate(task.documents) for name in d.names}
     quotes: list[tuple[int, int]] = []
-    for begin, end in quoted(task.response):
-        words = task.response[begin:end]
+    for begin, end in quoted(text):
+        words = text[begin:end]
         if (named := titles.get(words.strip(" .,").casefold())) is not None and not words.isdecimal():
             marks.append(CitationMark(begin, end, named))
         elif is_quotation(words):
@@ -193,28 +198,31 @@ def _all_checked(
     task: Task, cited: Cited, of: Sequence[int], verdicts: Mapping[tuple[int, int], _Verdict]
 ) -> list[CheckedCitation]:
     """All rows, in the order of the answer. A mark right behind a quote is about its words."""
-    bare, found = cited.blank(task.response), list[CheckedCitation]()
-    quotes = list(zip(cited.quotes, of[len(cited.marks) :], strict=True))
+    text, found = task.response, list[CheckedCitation]()  # once: a response is made anew whenever it is asked for
+    bare, ends = cited.blank(text), [end for _, end in cited.quotes]
+    by_sentence: dict[int, list[CitationMark]] = {}
     for mark, i in zip(cited.marks, of, strict=False):
-        said = [q for q, _ in quotes if q[1] <= mark.begin and not any(map(str.isalnum, bare[q[1] : mark.begin]))]
+        said = bisect_right(ends, mark.begin) - 1  # the quote before it
+        behind = said >= 0 and not any(map(str.isalnum, bare[ends[said] : mark.begin]))
         verdict: _Verdict | None = ("no_document", None, None)
         if mark.document is not None:
-            verdict = _quote(task, said[-1], [mark.document]) if said else verdicts.get((i, mark.document))
+            by_sentence.setdefault(i, []).append(mark)
+            verdict = verdicts.get((i, mark.document))
+            if behind:
+                verdict = _quote(task, text[slice(*cited.quotes[said])], [mark.document])
         found.append(_row(task, (mark.begin, mark.end), "mark", mark.document, verdict))
-    for quote, i in quotes:
-        marks = [mark for mark, at in zip(cited.marks, of, strict=False) if at == i and mark.document is not None]
-        behind = [mark for mark in marks if mark.begin >= quote[1]]
-        first = [mark for mark in behind if mark.begin == behind[0].begin] if behind else marks
-        named = [mark.document for mark in first if mark.document is not None]
-        verdict = _quote(task, quote, named)
+    for quote, i in zip(cited.quotes, of[len(cited.marks) :], strict=True):
+        marks = by_sentence.get(i, [])
+        first = next((mark.begin for mark in marks if mark.begin >= quote[1]), None)
+        named = [mark.document for mark in marks if mark.document is not None and first in (None, mark.begin)]
+        verdict = _quote(task, text[slice(*quote)], named)
         place = verdict[1].document_index if verdict[0] == "supported" and verdict[1] else None
         found.append(_row(task, quote, "quote", place if place is not None else next(iter(named), None), verdict))
     return sorted(found, key=lambda row: (row.begin, row.end))
 
 
-def _quote(task: Task, quote: tuple[int, int], named: Sequence[int]) -> _Verdict:
+def _quote(task: Task, words: str, named: Sequence[int]) -> _Verdict:
     """Whether the words of a quote stand in a document that its mark names, in another, or in none."""
-    words = task.response[slice(*quote)]
     for d in [*named, *(d for d in range(len(task.documents)) if d not in named)]:
         if at := standing(words, task.documents[d].text):
             place = FoundPlace(document_index=d, begin=at[0], end=at[1], text=task.documents[d].text[slice(*at)])
