@@ -185,7 +185,8 @@ class EmbeddedRuntime(BlockingRuntime):
         words.idf(words.stem("warm"))
         for of in ("relevance", "answerability"):
             relevance.shipped_head(of, reads=self.has_reader)
-        support.load_head(reads=self.has_reader)
+        for reads in {False, self.has_reader}:  # a citation is chosen without the reader
+            support.load_head(reads=reads)
         if self.has_reader:
             self.reader.warm_up()
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):
