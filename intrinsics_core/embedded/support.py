@@ -665,9 +665,8 @@ def _faithfulness(
         return 0.0 if claimed else None
     probabilities, odds = zip(*claimed, strict=True)
     found = response_probability(probabilities, odds, uncovered(evidences, read=head.reads), head)
-    if any(each.foreign for each in evidences):
-        found = min(found, just_below(head.thresholds["faithful"]))
-    return found
+    foreign = any(each.foreign for each in evidences)
+    return min(found, just_below(head.thresholds["faithful"])) if foreign else found
 
 
 def _whole(judged: Sequence[Judged], sentence_of: Sequence[int]) -> list[Judged]:
