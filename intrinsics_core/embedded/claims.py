@@ -149,12 +149,12 @@ class Spoken:
     def _is_known(self, sentence: str) -> bool:
         """Whether the names and numbers of a sentence were told by the system or the user.
 
-        Where the system gives no name, the assistant may have one, if no document has it.
+        Where the system gives no name, the assistant may have one.
         """
         unknown = [unit for unit in claim(sentence).units if unit.is_detail and not unit.keys & self._told]
         if not unknown or self._is_named:
             return not unknown
-        return len(unknown) == 1 and unknown[0].is_name and not unknown[0].keys & self._of_documents
+        return len(unknown) == 1 and unknown[0].is_name
 
     @cached_property
     def _told(self) -> frozenset[str]:
@@ -164,10 +164,6 @@ class Spoken:
     def _is_named(self) -> bool:
         """Whether the system's turns have names."""
         return any(unit.is_name for m in self._task.messages if m.role == "system" for unit in claim(m.content).units)
-
-    @cached_property
-    def _of_documents(self) -> frozenset[str]:
-        return keys_of(" ".join(f"{document.title or ''} {document.text}" for document in self._task.documents))
 
 
 def has_done(sentence: str, name: str, arguments: str) -> bool:

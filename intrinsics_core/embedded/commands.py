@@ -43,14 +43,11 @@ def without_commands(task: Task) -> Task:
 @lru_cache(maxsize=512)
 def _question(text: str) -> str:
     sentences = laid_out(text)
-    told = [not ends_in_question(s.text) and _commands(s.text) for s in sentences]
+    head = load_text_head("claims")
+    told = [not ends_in_question(s.text) and head.kind(places(s.text.strip())) == "command" for s in sentences]
     asked = {term for s, commands in zip(sentences, told, strict=True) if not commands for term in terms(s.text)}
     out = [s for s, commands in zip(sentences, told, strict=True) if commands and not asked & {*terms(s.text)}]
     if len(asked) < _ENOUGH or not out:
         return text
     kept = zip([0, *(s.end for s in out)], [*(s.begin for s in out), len(text)], strict=True)
     return "".join(text[begin:end] for begin, end in kept).strip()
-
-
-def _commands(sentence: str) -> bool:
-    return load_text_head("claims").kind(places(sentence.strip())) == "command"

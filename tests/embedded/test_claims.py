@@ -109,7 +109,6 @@ LUNA = "You are Luna, the assistant of the house. Be friendly, and answer in one
     [
         (LUNA, "I am Bob, the assistant of the house."),
         (LUNA, "I am Luna, and the rent is 5000 euros."),
-        ("", "I am Ada Brink."),
         ("", "I am the assistant of the Harbour Hotel."),
     ],
 )

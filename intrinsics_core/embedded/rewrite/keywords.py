@@ -18,7 +18,14 @@ from dataclasses import dataclass
 
 from intrinsics_core.embedded.heads import load_head
 from intrinsics_core.embedded.rewrite.readings import LONGEST_PHRASE, is_framed, runs, surface
-from intrinsics_core.embedded.rewrite.salience import LONGEST_TURN, dependence, heard, latest_first, term_features
+from intrinsics_core.embedded.rewrite.salience import (
+    LONGEST_TURN,
+    TERM_FEATURES,
+    dependence,
+    heard,
+    latest_first,
+    term_features,
+)
 from intrinsics_core.embedded.turns import Turn, is_left_as_it_is
 from intrinsics_core.embedded.words import bm25, idf, terms, tokens
 
@@ -122,11 +129,12 @@ def asked_words(question: str) -> list[str]:
 
 def keyword_terms(conversation: Sequence[Turn]) -> list[str]:
     """Content terms of the earlier turns, the best keyword for the last turn first: by idf, at most `RAREST`, plus the
-    log-odds that the answer has it.
+    log-odds that the answer has it. A word that only the assistant used is one nat lower: people seldom search for it.
     """
-    head = load_head("rewrite_terms")
+    head, alone = load_head("rewrite_terms"), TERM_FEATURES.index("only_by_assistant")
     rows = term_features(tuple(conversation)).items()
-    value = {t: min(RAREST, idf(t)) + head.logit(row) for t, row in rows if len(t) > 1 or not t.isascii()}
+    able = {term: row for term, row in rows if len(term) > 1 or not term.isascii()}
+    value = {term: min(RAREST, idf(term)) + head.logit(row) - row[alone] for term, row in able.items()}
     return sorted((term for term in value if value[term] > 0.0), key=lambda term: -value[term])
 
 

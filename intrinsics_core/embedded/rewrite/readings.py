@@ -19,11 +19,10 @@ from intrinsics_core.embedded.heads import load_head
 from intrinsics_core.embedded.rewrite.salience import (
     ASKING,
     AUXILIARIES,
-    OPEN_SET,
+    LEANING,
     PERSON,
     PLACES,
     PLURAL,
-    POINTERS,
     POSSESSIVE,
     THIRD,
     heard,
@@ -43,18 +42,12 @@ MARGIN = 1.3
 LONGEST, READ, LONGEST_PHRASE = 400, 4_000, 5
 """Characters of a question that is completed, and of each earlier turn that is read; words of a phrase."""
 
-BE = word_set("is are was were be been")
-LEANING = THIRD | POINTERS | PLACES | OPEN_SET
+BE, AT = word_set("is are was were be been"), word_set("in at of from to near")
 DETERMINERS = word_set("the a an my your our this that these those each every")
-PREPOSITIONS = word_set(
-    "for in at on with to from by during after before without near under over until since within of"
-)
+PREPOSITIONS = word_set("for in at on with to from by during after before without near over until since within of")
 JOINERS = word_set("and but or if when because while so then that which who whose as since")
-WHOLE = (
-    (AUXILIARIES - word_set("may be been must might"))
-    | ASKING
-    | word_set("i we you me let's please thanks thank that it")
-)
+_OWN = word_set("i we you me let's please thanks thank that it")
+WHOLE = (AUXILIARIES - word_set("may be been must might")) | ASKING | _OWN
 """A turn with one in it asks or says something of its own: it is no fragment."""
 TIMES = frozenset((*MONTHS, *WEEKDAYS)) | word_set(
     "weekday weekend spring summer autumn fall winter morning afternoon evening night noon today tomorrow holiday year"
@@ -196,6 +189,8 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
                     continue
                 held, text_of, before = [likely[t.term] for t in part], surface(text, part), text[: part[0].begin][-12:]
                 score = sum(held) / len(held) * (1.0 + 0.2 * (len(part) - 1)) - 0.001 * age
+                if part[0].is_capitalised and AT & {*before.split()[-2:]}:
+                    score *= 0.5  # "Is there a mill at Port Ellery?" asks about the mill
                 if (known := best.get(text_of.casefold())) is None or known.score < score:
                     is_name = part[0].is_capitalised and part[-1].is_capitalised and len(part[0].text) > 1
                     best[text_of.casefold()] = Phrase(
@@ -205,9 +200,9 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
                         is_name,
                     )
     kept: list[Phrase] = []
-    for key, phrase in sorted(best.items(), key=lambda item: -item[1].score)[: 8 * MOST]:
+    for phrase in sorted(best.values(), key=lambda phrase: -phrase.score)[: 8 * MOST]:
         # One spelling of a thing is enough, the longer one; but "Ada Quill built" may hold a name and a verb.
-        if phrase.text.istitle() or not any(f" {key} " in f" {other.text.casefold()} " for other in kept):
+        if phrase.text.istitle() or not any(phrase.text.removeprefix("the ") in other.text for other in kept):
             kept.append(phrase)
     return kept
 
@@ -340,7 +335,9 @@ def _put(new: str, earlier: str) -> str:
     if len(found) != 1:
         return ""
     (slot,), own = found, _article(earlier, found[0])
-    keeps = not _has_article(new) and (own.lower() == "the " or not (new[:1].isupper() or new.endswith("s")))
+    keeps = plain(tokens(new)[0]) not in DETERMINERS and (
+        own.lower() == "the " or not (new[:1].isupper() or new.endswith("s"))
+    )
     return f"{earlier[: slot[0].begin - (0 if keeps else len(own))]}{new}{earlier[slot[-1].end :]}"
 
 
@@ -348,17 +345,13 @@ def _fits(new: str, earlier: str, slot: Sequence[Token]) -> bool:
     """Whether a phrase is of the new thing's kind: times, names, "a boiler" beside "a heat pump", one or many."""
     mine = tokens(new)
     many = _kind(mine)[1] or mine[-1].text.endswith("s") == slot[-1].text.endswith("s")
-    return _kind(mine) == _kind(slot) and _has_article(new) == bool(_article(earlier, slot)) and many
+    return _kind(mine) == _kind(slot) and (plain(mine[0]) in DETERMINERS) == bool(_article(earlier, slot)) and many
 
 
 def _kind(words: Sequence[Token]) -> tuple[bool, bool]:
     """Whether words say when, and whether they are a name of another kind."""
     time = any({plain(t), plain(t).removesuffix("s")} & TIMES or (t.text.isdigit() and len(t.text) == 4) for t in words)
     return time, not time and any(t.is_capitalised for t in words)
-
-
-def _has_article(new: str) -> bool:
-    return plain(tokens(new)[0]) in DETERMINERS
 
 
 def _article(earlier: str, slot: Sequence[Token]) -> str:

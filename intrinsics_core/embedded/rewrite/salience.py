@@ -31,6 +31,7 @@ POINTERS, PLACES = word_set("this that these those"), word_set("there here")
 _PERSONAL = THIRD | word_set("it's itself they're theirs themselves he's himself hers she's herself")
 _DEMONSTRATIVE = POINTERS | word_set("that's there such")
 OPEN_SET = word_set("other others else another more any some same both one ones either neither rest")
+LEANING = THIRD | POINTERS | PLACES | OPEN_SET
 AUXILIARIES = frozenset(AUXILIARY.split("|")) | word_set("be been am might")
 ASKING = word_set("what when where why how which who whom whose")
 
