@@ -24,6 +24,7 @@ from intrinsics_core.embedded.turns import asks_what_was_done, true_answer
 from intrinsics_core.embedded.words import Unit, claim, keys_of, terms, tokens
 from intrinsics_core.protocol.task import Message, Task, ToolCall
 from intrinsics_core.text.layout import ends_in_question, laid_out
+from intrinsics_core.text.lines import is_fence
 
 if TYPE_CHECKING:
     from intrinsics_core.embedded.heads import Floats
@@ -51,7 +52,7 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         alone: whether it is all that a question was answered with. "1.50" is a price then and no number of a list.
     """
     text = sentence.strip()
-    if is_bare(text) or not claim(text).units:
+    if is_bare(text) or not claim(text).units or (is_fence(text) and len(text.split()) == 1):
         return False
     if not alone and _MARKER.match(text) and not NUMBERING.match(text):
         return False
