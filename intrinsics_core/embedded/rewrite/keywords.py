@@ -129,12 +129,11 @@ def asked_words(question: str) -> list[str]:
 
 def keyword_terms(conversation: Sequence[Turn]) -> list[str]:
     """Content terms of the earlier turns, the best keyword for the last turn first: by idf, at most `RAREST`, plus the
-    log-odds that the answer has it. A word that only the assistant used is one nat lower: people seldom search for it.
+    log-odds that the answer has it. A word that only the assistant used, once, is one nat lower.
     """
-    head, alone = load_head("rewrite_terms"), TERM_FEATURES.index("only_by_assistant")
-    rows = term_features(tuple(conversation)).items()
-    able = {term: row for term, row in rows if len(term) > 1 or not term.isascii()}
-    value = {term: min(RAREST, idf(term)) + head.logit(row) - row[alone] for term, row in able.items()}
+    head, (alone, repeats) = load_head("rewrite_terms"), map(TERM_FEATURES.index, ("only_by_assistant", "repeats"))
+    able = {t: row for t, row in term_features(tuple(conversation)).items() if len(t) > 1 or not t.isascii()}
+    value = {term: min(RAREST, idf(term)) + head.logit(row) - (row[alone] > row[repeats]) for term, row in able.items()}
     return sorted((term for term in value if value[term] > 0.0), key=lambda term: -value[term])
 
 
