@@ -20,8 +20,8 @@ def annotated(content: Content, given: ChainInput, cited: Citations) -> Content:
     if not cited.citations:
         return content
     marked: list[str | dict[Any, Any]] = []
-    for block, begin in _with_offsets(content):
-        if found := _new(block, begin, given, cited):
+    for block, found in _with_citations(content, given, cited):
+        if found:
             block = {"type": "text", "text": block} if isinstance(block, str) else block
             block = {**block, "annotations": [*(block.get("annotations") or ()), *found]}
         marked.append(block)
@@ -31,8 +31,8 @@ def annotated(content: Content, given: ChainInput, cited: Citations) -> Content:
 def added_annotations(passed: Content, given: ChainInput, cited: Citations) -> Content:
     """What adds the citations to text blocks that a stream has shown already."""
     added: list[str | dict[Any, Any]] = []
-    for block, begin in _with_offsets(passed):
-        if found := _new(block, begin, given, cited):
+    for block, found in _with_citations(passed, given, cited):
+        if found:
             place = {"index": block["index"]} if isinstance(block, dict) and "index" in block else {}
             added.append({"type": "text", "text": "", "annotations": found, **place})
     return added
@@ -49,32 +49,25 @@ def with_text(content: Content, text: str) -> Content:
     return [*others, {"type": "text", "text": text}] if others else text
 
 
-def _with_offsets(content: Content) -> Iterator[tuple[str | dict[Any, Any], int | None]]:
-    """Each content block with the place of its text in the answer's text; None for blocks that are no text."""
-    at = 0
+def _with_citations(
+    content: Content, given: ChainInput, cited: Citations
+) -> Iterator[tuple[str | dict[Any, Any], list[Citation]]]:
+    """Each content block with the citations that it does not have yet, from the model or from a component before."""
+    begin = 0  # of the block's text in the answer's
     for block in [content] if isinstance(content, str) else content:
-        if isinstance(block, str) or (block.get("type") == "text" and isinstance(block.get("text"), str)):
-            yield block, at
-            at += len(_text(block))
-        else:
-            yield block, None
-
-
-def _new(block: str | dict[Any, Any], begin: int | None, given: ChainInput, cited: Citations) -> list[Citation]:
-    """The citations of a text block that it does not have yet: from the model itself, or from a component before."""
-    there = [] if isinstance(block, str) else block.get("annotations") or []
-    found = [] if begin is None else _of_block(begin, _text(block), given, cited)
-    return [citation for citation in found if not any(_same(citation, other) for other in there)]
+        text = block if isinstance(block, str) else block.get("text") if block.get("type") == "text" else None
+        if not isinstance(text, str):
+            yield block, []
+            continue
+        there = [] if isinstance(block, str) else block.get("annotations") or []
+        found = _of_block(begin, text, given, cited)
+        yield block, [citation for citation in found if not any(_same(citation, other) for other in there)]
+        begin += len(text)
 
 
 def _same(one: Citation, other: Any) -> bool:
-    return isinstance(other, Mapping) and all(
-        other.get(name) == one.get(name) for name in ("type", "start_index", "end_index", "cited_text")
-    )
-
-
-def _text(block: str | dict[Any, Any]) -> str:
-    return block if isinstance(block, str) else block["text"]
+    names = ("type", "start_index", "end_index", "cited_text")
+    return isinstance(other, Mapping) and all(other.get(name) == one.get(name) for name in names)
 
 
 def _of_block(begin: int, text: str, given: ChainInput, cited: Citations) -> list[Citation]:

@@ -11,8 +11,7 @@ from intrinsics_core.chains.scores import retrievers_score
 from intrinsics_core.running.flows import fused
 
 SCORE = "relevance_score"  # where rerankers leave theirs, ours too
-# Where retrievers leave their scores.
-SCORES = (SCORE, "score")
+SCORES = (SCORE, "score")  # where retrievers leave theirs
 
 
 def as_document(item: Any) -> Document | None:
@@ -32,12 +31,7 @@ def as_document(item: Any) -> Document | None:
 def passages(
     documents: Sequence[Document], fields: Sequence[str] = (), asked: str | None = None
 ) -> list[dict[str, Any]]:
-    """Documents as the core takes them.
-
-    Args:
-        fields: metadata that the answering model is shown beside the text: see :func:`heading`.
-        asked: the question that they were retrieved for.
-    """
+    """Documents, retrieved for the question ``asked``, as the core takes them."""
     return [
         {"text": d.page_content, "id": d.id, "title": heading(d, fields), "score": score, "metadata": d.metadata}
         for d, score in zip(documents, scores(documents, asked), strict=True)
@@ -45,8 +39,9 @@ def passages(
 
 
 def heading(document: Document, fields: Sequence[str] = ()) -> str | None:
-    """What is shown above the text: the title, where the metadata has one, then a line ``key: value`` for each of the
-    fields that it has. The text itself stays as it is, so that offsets in it are exact.
+    """What is shown above the text: the title, then a line ``key: value`` for each of the fields; None for nothing.
+
+    The text itself stays as it is, so that offsets in it are exact.
     """
     name = document.metadata.get("title")
     name = name if isinstance(name, str) else None
@@ -61,19 +56,15 @@ def scores(documents: Sequence[Document], asked: str | None = None) -> list[floa
     One name for all: scores of two names are not on one scale. What a reranker or a filter of ours wrote is no score of
     the retriever; what it wrote over counts, where that was for the same question.
     """
-    for name in SCORES if documents else ():
-        found: list[float | None] = []
-        for document in documents:
-            found.append(retrievers_score(document.metadata.get(name), document.metadata, asked))
-            if found[-1] is None:
-                break
-        else:
+    for name in SCORES:
+        found = [retrievers_score(document.metadata.get(name), document.metadata, asked) for document in documents]
+        if None not in found:
             return found
     return [None] * len(documents)
 
 
 def fuse(rankings: Iterable[Sequence[Document]]) -> list[Document]:
-    """Rankings as one by reciprocal rank, best first: see :func:`intrinsics_core.running.flows.fused`."""
+    """Rankings as one, best first (`intrinsics_core.running.flows.fused`)."""
     return fused(rankings, key=identity)
 
 
@@ -81,8 +72,5 @@ def identity(document: Document, fields: Sequence[str] = ()) -> Hashable:
     """What makes a document known again in another list. Parts of one document may share its id.
 
     Without an id two documents may have the same text under different headings, such as two companies' reports.
-
-    Args:
-        fields: metadata that a judge is shown beside the text; see :func:`heading`.
     """
     return document.id, document.page_content, heading(document, fields) if document.id is None else None

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from copy import deepcopy
 from typing import Annotated, Any, ClassVar, Self
 
+from langchain_core.messages import AIMessageChunk
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.fallbacks import RunnableWithFallbacks
@@ -17,7 +18,7 @@ from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.running import Lock
-from intrinsics_core.running.steps import ENDED, Steps, astream_steps, stream_steps
+from intrinsics_core.running.steps import ENDED, Steps, arun_steps, astream_steps, run_steps, stream_steps
 from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
 from langchain_rag_intrinsics._messages import ChainInput, kept, read
@@ -125,20 +126,16 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         return self.model_copy(update=deepcopy({n: v for n, v in self.__dict__.items() if n != "runtime"}, memo))
 
     def with_retry(self, *args: Any, **kwargs: Any) -> Runnable[Any, Any]:
-        """As LangChain's, for a component that raises errors.
+        """As LangChain's.
 
         Raises:
-            InvalidInput: ``on_error`` is not ``"raise"``: there would be no error to try again after.
+            InvalidInput: this component raises no errors (``on_error``).
         """
         self._check_that_it_raises("with_retry()")
         return super().with_retry(*args, **kwargs)
 
     def with_fallbacks(self, *args: Any, **kwargs: Any) -> RunnableWithFallbacks[Any, Any]:
-        """As LangChain's, for a component that raises errors.
-
-        Raises:
-            InvalidInput: ``on_error`` is not ``"raise"``: there would be no error to fall back after.
-        """
+        """Like :meth:`with_retry`."""
         self._check_that_it_raises("with_fallbacks()")
         return super().with_fallbacks(*args, **kwargs)
 
@@ -174,18 +171,20 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         """The result in LangChain's types. ``value`` is the input as it came."""
 
     def _run(self, value: Any) -> Any:
-        value = kept(value)
-        given = self._read(value)
-        if (nothing := self._without_asking(given)) is not None:
-            return nothing
-        return self._output(value, given, self._result(given))
+        return run_steps(
+            self._steps(kept(value)), {"judge": self._result, "call": lambda call: call[0].invoke(call[1])}
+        )
 
     async def _arun(self, value: Any) -> Any:
-        value = kept(value)
+        do: Any = {"judge": self._aresult, "call": lambda call: call[0].ainvoke(call[1])}
+        return await arun_steps(self._steps(kept(value)), do)
+
+    def _steps(self, value: Any) -> Steps[Any]:
+        """The output for an input. Its steps: ``"judge"``, given an input, and ``"call"``, a Runnable and its input."""
         given = self._read(value)
         if (nothing := self._without_asking(given)) is not None:
             return nothing
-        return self._output(value, given, await self._aresult(given))
+        return self._output(value, given, (yield "judge", given))
 
     def _read(self, value: Any) -> ChainInput:
         return read(value, self.intrinsic, self.metadata_fields)
@@ -210,13 +209,20 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         return {"on_error": self.on_error or _by_default(answered), "date": self.date, **how}
 
 
+def as_open(chunk: Any) -> Any:
+    """A chunk that is not the last: the verdict follows."""
+    if isinstance(chunk, AIMessageChunk) and chunk.chunk_position is not None:
+        return chunk.model_copy(update={"chunk_position": None})
+    return chunk
+
+
 class StreamingIntrinsic(Intrinsic, ABC):
     """One that passes on what streams through it."""
 
     @abstractmethod
     def _streamed(self) -> Steps[None]:
-        """What goes out of the pieces that come in. Its further steps are ``"judge"``, which is given an input,
-        ``"hear"``, a checker and a text, and ``"route"``, an iterator of a route's chunks.
+        """What goes out of the pieces that come in. Its further steps are ``"judge"``; ``"hear"``, given a checker and
+        a text; and ``"route"``, given the iterators of a route's chunks, synchronous and not.
         """
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:

@@ -8,15 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from langchain_core.documents import Document
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    BaseMessage,
-    ChatMessage,
-    HumanMessage,
-    ToolMessage,
-    convert_to_messages,
-)
+from langchain_core.messages import AIMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage, convert_to_messages
 from langchain_core.prompt_values import PromptValue
 from pydantic import BaseModel
 
@@ -34,16 +26,7 @@ HISTORY = ("chat_history", "history")
 DOCUMENTS = ("documents", "context", "source_documents")
 ANSWER = ("answer", "response", "generation", "result")
 
-_ROLES = {
-    "human": "user",
-    "ai": "assistant",
-    "AIMessageChunk": "assistant",
-    "HumanMessageChunk": "user",
-    "system": "system",
-    "SystemMessageChunk": "system",
-    "tool": "tool",
-    "function": "tool",
-}
+_ROLES = {"human": "user", "ai": "assistant", "function": "tool"}
 
 _WITH_RAW = {"raw", "parsed", "parsing_error"}  # with_structured_output(..., include_raw=True)
 
@@ -54,7 +37,7 @@ _PAIRED = ("human", "user", "ai", "assistant", "system")
 class ChainInput:
     """One input: a conversation, the answer where it ends with one, and documents.
 
-    ``fields`` is the metadata that the answering model is shown beside a document's text.
+    ``fields`` names the metadata that the answering model is shown beside a document's text.
     """
 
     turns: tuple[BaseMessage, ...]
@@ -134,12 +117,8 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = (), *, answered: 
 
     Args:
         value: a question; a message; a list of messages; or a mapping, or a state that is a pydantic model or a
-            dataclass, with ``messages`` (a whole conversation), with ``question`` (also ``query``, ``input``), or with
-            both: the question is then the last turn and the messages what came before. Beside ``question`` alone
-            ``chat_history`` may say that. With ``documents`` (also ``context``, ``source_documents``) and ``answer``
-            (also ``response``, ``generation``, ``result``) where there are any.
-        intrinsic: the name used in errors.
-        fields: metadata shown beside the documents' texts.
+            dataclass, with ``messages`` (a whole conversation), with ``question``, or with both: the question is then
+            the last turn and the messages what came before, as ``chat_history`` may be beside ``question`` alone.
         answered: whether an answer is judged, whatever else the intrinsic takes.
 
     Raises:
@@ -157,12 +136,9 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = (), *, answered: 
     answer = _first(given, ANSWER) if record and record.judges_answers else None
     turns = _conversation(value, intrinsic, answered=answer is None and not asks, beside=answer is not None)
     if not turns and answer is None:
-        raise InvalidInput(
-            "the input has neither messages nor a question",
-            intrinsic=intrinsic,
-            expected=f"'messages', or one of {_names(QUESTION)}",
-            got=f"the keys {_names(given) or '(none)'}" if isinstance(value, Mapping) else "no messages",
-        )
+        got = f"the keys {_names(given) or '(none)'}" if isinstance(value, Mapping) else "no messages"
+        raise InvalidInput("the input has neither messages nor a question", intrinsic=intrinsic, got=got,
+                           expected=f"'messages', or one of {_names(QUESTION)}")  # fmt: skip
     if answer is not None:
         turns = _answered(turns, as_answer(answer, intrinsic), intrinsic)
     elif asks and not isinstance(turns[-1], HumanMessage):
@@ -236,28 +212,13 @@ def canned(text: str, verdicts: Mapping[str, Any]) -> AIMessage:
     return AIMessage(text, response_metadata={KEY: {**verdicts, CANNED: True}})
 
 
-def as_open(chunk: Any) -> Any:
-    """A chunk that is not the last: the verdict follows."""
-    if isinstance(chunk, AIMessageChunk) and chunk.chunk_position is not None:
-        return chunk.model_copy(update={"chunk_position": None})
-    return chunk
-
-
 def is_canned(message: BaseMessage | None) -> bool:
     """Whether a message claims nothing because one of our components wrote it."""
     return message is not None and verdicts_in(message.response_metadata).get(CANNED) is True
 
 
-# --- turns --------------------------------------------------------------------------------------------------------
-
-
 def _conversation(value: Any, intrinsic: str, *, answered: bool, beside: bool) -> tuple[BaseMessage, ...]:
-    """All turns of a value, without an answer that stands beside them.
-
-    Args:
-        answered: whether the last of the messages is the answer in question.
-        beside: whether an answer stands beside them, which may be the one of the turn before.
-    """
+    """All turns of a value; ``answered``: the last is the answer in question, ``beside``: one stands beside them."""
     if not isinstance(value, Mapping):
         return _turns(value, intrinsic, "input")
     question = _first(value, QUESTION)
@@ -312,7 +273,7 @@ def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:
 
 
 def _is_pair(value: Any) -> bool:
-    """Whether this is one message as a pair of role and text, such as ``("human", "Who built the mill?")``."""
+    """Whether this is one message, such as ``("human", "Who built the mill?")``."""
     return isinstance(value, tuple) and len(value) == 2 and value[0] in _PAIRED and isinstance(value[1], str)
 
 
@@ -324,10 +285,8 @@ def _is_written_message(value: Any) -> bool:
 
 
 def _role(turn: BaseMessage) -> str:
-    return turn.role if isinstance(turn, ChatMessage) else _ROLES.get(turn.type, turn.type)
-
-
-# --- the rest -----------------------------------------------------------------------------------------------------
+    kind = turn.type.removesuffix("MessageChunk").lower()
+    return turn.role if isinstance(turn, ChatMessage) else _ROLES.get(kind, kind)
 
 
 def _document(value: Any, index: int, intrinsic: str) -> Document:

@@ -50,40 +50,28 @@ def chat_models(model: AnyRunnable) -> Sequence[BaseChatModel | None] | None:
     return None
 
 
-def resolved(model: AnyRunnable, config: RunnableConfig) -> AnyRunnable:
-    """The same with what the config of this call chooses in the place of every choice."""
-    if isinstance(model, DynamicRunnable):
-        return resolved(model.prepare(config)[0], config)
-    if _chosen_by_config(model):
-        return resolved(model._model(config), config)  # type: ignore[attr-defined]
-    if isinstance(model, RunnableBindingBase):
-        return model.model_copy(update={"bound": resolved(model.bound, merge_configs(config, model.config))})
-    if isinstance(model, RunnableWithFallbacks):
-        return _with_fallbacks(model, lambda each: resolved(each, config))
-    return model
+def over(
+    model: AnyRunnable, config: RunnableConfig, change: Callable[[BaseChatModel], AnyRunnable], **bound: Any
+) -> AnyRunnable | None:
+    """The Runnable with its chat models changed, None where none are found, or not only ones that take what is bound.
 
-
-def over(model: AnyRunnable, change: Callable[[BaseChatModel], AnyRunnable], **bound: Any) -> AnyRunnable:
-    """The Runnable with its chat models changed, settings that were bound to them made their own.
-
-    Args:
-        model: one in which :func:`chat_models` finds some, :func:`resolved`.
+    What the config of this call chooses is in the place of every choice, and ``bound`` settings are the models' own.
     """
     if isinstance(model, BaseChatModel):
-        return change(model.model_copy(update=bound) if bound else model)
+        fits = bound.keys() <= type(model).model_fields.keys()
+        return change(model.model_copy(update=bound) if bound else model) if fits else None
+    if isinstance(model, DynamicRunnable):
+        return over(model.prepare(config)[0], config, change, **bound)
+    if _chosen_by_config(model):
+        return over(model._model(config), config, change, **bound)  # type: ignore[attr-defined]
     if isinstance(model, RunnableBindingBase):
-        return model.model_copy(update={"bound": over(model.bound, change, **{**model.kwargs, **bound}), "kwargs": {}})
+        inner = over(model.bound, merge_configs(config, model.config), change, **{**model.kwargs, **bound})
+        return inner and model.model_copy(update={"bound": inner, "kwargs": {}})
     if isinstance(model, RunnableWithFallbacks):
-        return _with_fallbacks(model, lambda each: over(each, change, **bound))
-    return model
-
-
-def _with_fallbacks(
-    model: RunnableWithFallbacks[Any, Any], change: Callable[[AnyRunnable], AnyRunnable]
-) -> RunnableWithFallbacks[Any, Any]:
-    return model.model_copy(
-        update={"runnable": change(model.runnable), "fallbacks": [change(each) for each in model.fallbacks]}
-    )
+        first, *others = (over(each, config, change, **bound) for each in (model.runnable, *model.fallbacks))
+        found = first is not None and None not in others
+        return model.model_copy(update={"runnable": first, "fallbacks": others}) if found else None
+    return None
 
 
 def _chosen_by_config(model: AnyRunnable) -> bool:

@@ -20,26 +20,17 @@ from intrinsics_core.render.citations import Mode, Style
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import ENDED, OUT, PIECE, Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._citations import Content, added_annotations, annotated, with_text, written
-from langchain_rag_intrinsics._intrinsic import Names, StreamingIntrinsic
-from langchain_rag_intrinsics._messages import (
-    ANSWER,
-    ChainInput,
-    as_answer,
-    as_open,
-    is_canned,
-    is_structured,
-    kept,
-    read,
-)
+from langchain_rag_intrinsics._intrinsic import Names, StreamingIntrinsic, as_open
+from langchain_rag_intrinsics._messages import ANSWER, ChainInput, as_answer, is_canned, is_structured, kept, read
 
 
 class AnswerCheck(StreamingIntrinsic):
     """Judges an answer in any of the core's ways, all at once, and annotates it or puts a text in its place.
 
     Takes ``{"question" | "messages", "documents", "answer"}`` (or ``messages`` that end with the answer); returns a
-    copy of the answer whose ``response_metadata["rag_intrinsics"]`` holds each verdict under its name:
-    ``"hallucination_detection"``. In a chain: ``chain.assign(answer=AnswerCheck())``. A gate's canned answer passes as
-    it is. With ``return_result=True`` it returns the core's results by name.
+    copy of the answer whose ``response_metadata["rag_intrinsics"]`` holds each verdict under its name. In a chain:
+    ``chain.assign(answer=AnswerCheck())``. A gate's canned answer passes as it is. With ``return_result=True`` it
+    returns the core's results by name.
 
     Citations (of ``"citations"`` or ``"audit"``) are LangChain's own, among the ``annotations`` of the text block, with
     ``title`` (else the source and its page) and ``url``; the document's id and the place in it are in ``extras``. A
@@ -100,24 +91,12 @@ class AnswerCheck(StreamingIntrinsic):
     @cached_property
     def judging(self) -> AnswerChecks:
         """The checks and what is done by what they say."""
-        return AnswerChecks(
-            self.checks,
-            mode=self.mode,
-            labels=self.labels,
-            on_error=self.on_error,
-            unretrieved=self.unretrieved,
-            date=self.date,
-            options=self.options,
-            modes=("annotate", "block"),
-        )
+        names = ("checks", "mode", "labels", "unretrieved", "on_error", "date", "options")
+        return AnswerChecks(**{name: getattr(self, name) for name in names}, modes=("annotate", "block"))
 
     @property
     def _raises(self) -> bool:
         return self.judging.policy.on_error == "raise"
-
-    @property
-    def _cites(self) -> bool:
-        return "citations" in self.judging.checks or "audit" in self.judging.checks
 
     def _read(self, value: Any) -> ChainInput:
         of = next((name for name in self.judging.checks if TABLE[name].needs_documents), self.judging.checks[0])
@@ -126,7 +105,7 @@ class AnswerCheck(StreamingIntrinsic):
     def _without_asking(self, given: ChainInput) -> Any:
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
-    def _steps(self, given: ChainInput) -> Steps[CheckedAnswer]:
+    def _judging(self, given: ChainInput) -> Steps[CheckedAnswer]:
         # Of a canned answer a result says what it says of an answer without words.
         judged = given.unanswered if is_canned(given.answer) else given
         answer, passages = judged.answer, judged.passages
@@ -135,11 +114,11 @@ class AnswerCheck(StreamingIntrinsic):
 
     def _result(self, given: ChainInput) -> CheckedAnswer:
         do = {"run": lambda calls: run_many(calls, self.engine, profile=self.profile)}
-        return run_steps(self._steps(given), do)
+        return run_steps(self._judging(given), do)
 
     async def _aresult(self, given: ChainInput) -> CheckedAnswer:
         do = {"run": lambda calls: arun_many(calls, self.engine, profile=self.profile)}
-        return await arun_steps(self._steps(given), do)
+        return await arun_steps(self._judging(given), do)
 
     def _output(self, value: Any, given: ChainInput, result: Any) -> Any:
         if self.return_result:
@@ -173,9 +152,8 @@ class AnswerCheck(StreamingIntrinsic):
     def for_langsmith(self) -> Callable[..., list[dict[str, Any]]]:
         """An evaluator as LangSmith takes it: ``client.evaluate(app, data=..., evaluators=[check.for_langsmith()])``.
 
-        It reads the question from an example's inputs, the answer and the documents from the app's outputs (documents
-        may be among the inputs too), all under the keys that components read. It gives a score for each check, and for
-        each metric of ``"evaluate"`` a score and a comment. What could not be rated has no score.
+        It reads an example's inputs and the app's outputs as one input, and gives a score for each check, of
+        ``"evaluate"`` for each metric. What could not be rated has no score.
         """
 
         def rag_intrinsics(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -206,11 +184,6 @@ class AnswerCheck(StreamingIntrinsic):
         for chunk in stream.close(given, result):
             yield OUT, chunk
 
-    @property
-    def _holds_back(self) -> bool:
-        """Whether a stream waits for the whole answer, because the result changes what is in it."""
-        return self.citations is not None or self.mode == "block"
-
     def _checker(self, value: Any) -> StreamChecker | None:
         """What judges sentences as they close; None where what is asked is not known yet."""
         try:
@@ -236,7 +209,9 @@ class _Stream:
     """
 
     def __init__(self, check: AnswerCheck) -> None:
-        self.check, self.held = check, check.return_result or check._holds_back
+        self.check = check
+        # What a result changes goes out with it, and not before.
+        self.held = check.return_result or check.citations is not None or check.mode == "block"
         self.value: Any = None
         self.passed: AIMessageChunk | None = None
         self._text = ""
@@ -316,7 +291,7 @@ class _Stream:
 
     def _out(self, part: AIMessage) -> AIMessageChunk:
         chunk = _chunk(part)
-        if self.check._cites and isinstance(chunk.content, str):
+        if {"citations", "audit"} & {*self.check.judging.checks} and isinstance(chunk.content, str):
             # In the form in which the last chunk can add annotations to it.
             blocks: Content = [{"type": "text", "text": chunk.content, "index": 0}] if chunk.content else []
             chunk = chunk.model_copy(update={"content": blocks})
@@ -333,7 +308,6 @@ def _beside_text(message: AIMessage) -> AIMessageChunk | None:
 
 
 def _chunk(message: AIMessage) -> AIMessageChunk:
-    """The same as a chunk, which is not the last: the verdict follows."""
     if not isinstance(message, AIMessageChunk):
         return AIMessageChunk.model_validate(message.model_dump(exclude={"type"}))
     opened: AIMessageChunk = as_open(message)

@@ -11,27 +11,21 @@ from pydantic import BeforeValidator
 
 from intrinsics_core.chains.notes import KEY, with_verdicts
 from intrinsics_core.protocol.results import Answerability
-from intrinsics_core.running.steps import ENDED, OUT, PIECE, Steps, arun_steps, run_steps
-from langchain_rag_intrinsics._intrinsic import StreamingIntrinsic
-from langchain_rag_intrinsics._messages import ANSWER, ChainInput, as_open, canned, kept
+from intrinsics_core.running.steps import ENDED, OUT, PIECE, Steps
+from langchain_rag_intrinsics._intrinsic import StreamingIntrinsic, as_open
+from langchain_rag_intrinsics._messages import ANSWER, ChainInput, canned, kept
 from langchain_rag_intrinsics._wrapped import as_runnable
 
-
-def _route(value: Any) -> Any:
-    return value if value is None or isinstance(value, str) else as_runnable(value)
-
-
-Route = Annotated[Any, BeforeValidator(_route)]
+Route = Annotated[Any, BeforeValidator(lambda v: v if v is None or isinstance(v, str) else as_runnable(v))]
 
 
 class AnswerabilityGate(StreamingIntrinsic):
     """Judges whether the documents answer the question, and calls the route for the verdict.
 
-    Takes ``{"question" | "messages", "documents"}``. Returns the input with the verdict under ``"answerability"``, or
-    what the route returns that the verdict chooses. A route may be left out: the input passes. A text returns the input
-    with ``"answer"``, an AIMessage of that text, which later judges pass on. A Runnable or function gets the input with
-    the verdict; messages that come out of it carry the verdict, and one that streams streams on. With
-    ``return_result=True`` it returns the core's Answerability and routes nothing.
+    Takes ``{"question" | "messages", "documents"}``. A route may be left out: it returns the input with the verdict
+    under ``"answerability"``. A text returns that with ``"answer"``, an AIMessage of the text, which later judges pass
+    on. A Runnable or function gets the input with the verdict; messages that come out of it carry the verdict, and one
+    that streams streams on. With ``return_result=True`` it returns the core's Answerability and routes nothing.
 
     Args:
         answerable: where an answerable question goes: ``RunnablePassthrough.assign(answer=...)``.
@@ -56,22 +50,13 @@ class AnswerabilityGate(StreamingIntrinsic):
     otherwise: Route = None
     block_unsure: bool = True
 
-    def _chosen(self, result: Answerability) -> Any:
-        return self.answerable if self._passes(result) else self.otherwise
-
     def _passes(self, result: Answerability) -> bool:
         return result.passes(block_unsure=self.block_unsure)
 
-    def _run(self, value: Any) -> Any:
-        do: Any = {"judge": self._result, "call": lambda call: call[0].invoke(call[1])}
-        return run_steps(self._routed(value), do)
+    def _chosen(self, result: Answerability) -> Any:
+        return self.answerable if self._passes(result) else self.otherwise
 
-    async def _arun(self, value: Any) -> Any:
-        do: Any = {"judge": self._aresult, "call": lambda call: call[0].ainvoke(call[1])}
-        return await arun_steps(self._routed(value), do)
-
-    def _routed(self, value: Any) -> Steps[Any]:
-        value = kept(value)
+    def _steps(self, value: Any) -> Steps[Any]:
         given = self._read(value)
         result: Answerability = yield "judge", given
         route = self._chosen(result)

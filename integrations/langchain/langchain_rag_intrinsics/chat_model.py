@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -15,7 +15,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput, Profile
-from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Request, Usage
+from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Usage
 from intrinsics_core.runtimes import register_chat_models
 from intrinsics_core.runtimes.chat import (
     DRAWN_BY,
@@ -28,7 +28,7 @@ from intrinsics_core.runtimes.chat import (
     token_logprobs,
     turns,
 )
-from langchain_rag_intrinsics._wrapped import chat_models, over, resolved
+from langchain_rag_intrinsics._wrapped import chat_models, over
 
 _TURNS = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
@@ -38,15 +38,15 @@ class ChatModelRuntime(ChatRuntime):
 
     Args:
         model: a chat model, or one in a wrapper (``with_retry()``, ``with_fallbacks()``, ``bind(...)``, configurable
-            fields), which is constrained inside it. Its own settings are kept; a judge does best at temperature 0. Any
-            other Runnable over messages is asked in words alone, and a warning says so.
+            fields). Its own settings are kept; a judge does best at temperature 0. Any other Runnable over messages is
+            asked in words alone, and a warning says so.
         profile: the profile its requests are rendered with; ``prompted`` where left out.
         concurrency: model calls under way at once: those of asynchronous callers, and as many of synchronous ones.
         structured_output: whether to constrain replies by JSON schema. None: where the model's class can.
         logprobs: whether to ask for log-probabilities, from which scores come. None: where the model's class can.
 
-    A model that refuses one of the two is asked without it from then on; a warning says so. Its calls are spans inside
-    the Runnable at work, with the tag ``nostream``: a judge's tokens are not the answer's.
+    A model that refuses one of the two is asked without it from then on; a warning says so. Its calls are spans with
+    the tag ``nostream``: a judge's tokens are not the answer's.
 
     Example:
         >>> from langchain_core.language_models import FakeListChatModel
@@ -73,24 +73,49 @@ class ChatModelRuntime(ChatRuntime):
     ) -> None:
         found = chat_models(model)
         wanted = {SCHEMA: structured_output, LOGPROBS: logprobs}
-        _tell_if_opaque(model, found, wanted)
-        features = {name: _may(name, found) if on is None else on for name, on in wanted.items()}
+        if found is None:
+            _tell_of_opaque(type(model).__name__, wanted)
+        takes = {SCHEMA: _takes_schema, LOGPROBS: _gives_logprobs}
+        # One that is chosen with each call may take a feature.
+        may = {name: any(each is None or takes[name](each) for each in found or ()) for name in wanted}
+        features = {name: may[name] if on is None else on for name, on in wanted.items()}
         super().__init__(model, features, profile=profile, concurrency=concurrency)
         self.model = model
         self._insisted = {name for name, on in wanted.items() if on}
 
     def ask(self, request: Generate, features: frozenset[str]) -> Any:
-        config = ensure_config(_config(request))
-        return self._asking(request, features, config).invoke(_messages(request), config)
+        model, messages, config = self._asking(request, features)
+        return model.invoke(messages, config)
 
     async def aask(self, request: Generate, features: frozenset[str]) -> Any:
-        config = ensure_config(_config(request))
-        return await self._asking(request, features, config).ainvoke(_messages(request), config)
+        model, messages, config = self._asking(request, features)
+        return await model.ainvoke(messages, config)
 
     def read(self, reply: Any, seconds: float) -> Generated:
-        return _generated(reply, seconds)
+        structured = isinstance(reply, Mapping) and "raw" in reply
+        got, parsed = (reply["raw"], reply.get("parsed")) if structured else (reply, None)
+        if not isinstance(got, BaseMessage):
+            return Generated(str(got), usage=Usage(requests=1, seconds=seconds))
+        text, metadata = str(got.text), got.response_metadata
+        tokens: Mapping[str, Any] = (got.usage_metadata if isinstance(got, AIMessage) else None) or {}
+        if not text.strip():  # some models put structured output where no text is
+            if parsed is None:
+                calls = got.tool_calls if isinstance(got, AIMessage) else []
+                parsed = got.additional_kwargs.get("parsed") or (calls[0]["args"] if calls else None)
+            parsed = parsed.model_dump(mode="json") if isinstance(parsed, BaseModel) else parsed
+            text = json.dumps(parsed) if isinstance(parsed, Mapping) else text
+        cached = (tokens.get("input_token_details") or {}).get("cache_read", 0)
+        usage = Usage(requests=1, prompt_tokens=tokens.get("input_tokens", 0),
+                      completion_tokens=tokens.get("output_tokens", 0), cached_tokens=cached,
+                      seconds=seconds)  # fmt: skip
+        return Generated(text, logprobs=token_logprobs(metadata.get("logprobs"), text), finish_reason=ended(metadata),
+                         usage=usage)  # fmt: skip
 
-    def _asking(self, request: Generate, features: frozenset[str], config: RunnableConfig) -> Runnable[Any, Any]:
+    def _asking(
+        self, request: Generate, features: frozenset[str]
+    ) -> tuple[Runnable[Any, Any], list[BaseMessage], RunnableConfig]:
+        """Who is asked, what, and how."""
+
         def asking(model: BaseChatModel) -> Runnable[Any, Any]:
             fields = type(model).model_fields
             settings = drawing(request, {name: getattr(model, name) for name in DRAWN_BY if name in fields})
@@ -103,21 +128,15 @@ class ChatModelRuntime(ChatRuntime):
                 schema = dict(request.constraint.schema)
                 if SCHEMA in self._insisted or _takes_schema(model):
                     return _asked_alone(model.with_structured_output(schema, method="json_schema", include_raw=True))
-            return model.bind(stop=list(request.stop)) if request.stop else model
+            return _stopping(model, request)
 
-        chosen = resolved(self.model, config)
-        if chat_models(chosen) is not None:
-            return over(chosen, asking)
-        return chosen.bind(stop=list(request.stop)) if request.stop else chosen
+        config = ensure_config({"tags": ["nostream", f"rag_intrinsics:{request.intrinsic}"]})
+        model = over(self.model, config, asking) or _stopping(self.model, request)
+        return model, [_TURNS[role](text) for role, text in turns(request)], config
 
 
-def _tell_if_opaque(
-    model: Runnable[Any, Any], found: Sequence[BaseChatModel | None] | None, wanted: Mapping[str, bool | None]
-) -> None:
+def _tell_of_opaque(name: str, wanted: Mapping[str, bool | None]) -> None:
     """Says what is lost with a Runnable in which no chat model is found."""
-    if found is not None:
-        return
-    name = type(model).__name__
     if asked := [feature for feature, on in wanted.items() if on]:
         raise InvalidInput(f"{' and '.join(asked)} cannot be asked of this {name}: no chat model is found in it",
                            expected="a chat model, or one with retries, fallbacks or settings bound to it")  # fmt: skip
@@ -130,10 +149,8 @@ def _tell_if_opaque(
         )
 
 
-def _may(feature: str, models: Sequence[BaseChatModel | None] | None) -> bool:
-    """Whether one of the models takes a feature; one that is chosen with each call may."""
-    takes = _takes_schema if feature == SCHEMA else _gives_logprobs
-    return any(model is None or takes(model) for model in models or ())
+def _stopping(model: Runnable[Any, Any], request: Generate) -> Runnable[Any, Any]:
+    return model.bind(stop=list(request.stop)) if request.stop else model
 
 
 def _takes_schema(model: BaseChatModel) -> bool:
@@ -155,43 +172,6 @@ def _asked_alone(structured: Runnable[Any, Any]) -> Runnable[Any, Any]:
     first = structured.first if isinstance(structured, RunnableSequence) else None
     asked = first.steps__.get("raw") if isinstance(first, RunnableParallel) else None
     return asked if isinstance(asked, RunnableBindingBase) and isinstance(asked.bound, BaseChatModel) else structured
-
-
-def _config(request: Request) -> RunnableConfig:
-    return {"tags": ["nostream", f"rag_intrinsics:{request.intrinsic}"]}
-
-
-def _messages(request: Generate) -> list[BaseMessage]:
-    return [_TURNS[role](text) for role, text in turns(request)]
-
-
-def _generated(got: Any, seconds: float) -> Generated:
-    parsed = None
-    if isinstance(got, Mapping) and "raw" in got:
-        got, parsed = got["raw"], got.get("parsed")
-    if not isinstance(got, BaseMessage):
-        return Generated(str(got), usage=Usage(requests=1, seconds=seconds))
-    text = str(got.text)
-    if not text.strip() and parsed is None:
-        calls = got.tool_calls if isinstance(got, AIMessage) else []
-        parsed = got.additional_kwargs.get("parsed") or (calls[0]["args"] if calls else None)
-    if not text.strip() and isinstance(parsed, Mapping | BaseModel):
-        parsed = parsed.model_dump(mode="json") if isinstance(parsed, BaseModel) else parsed
-        text = json.dumps(parsed)  # some models put structured output where no text is
-    metadata = got.response_metadata
-    tokens: Mapping[str, Any] = (got.usage_metadata if isinstance(got, AIMessage) else None) or {}
-    return Generated(
-        text,
-        logprobs=token_logprobs(metadata.get("logprobs"), text),
-        finish_reason=ended(metadata),
-        usage=Usage(
-            requests=1,
-            prompt_tokens=tokens.get("input_tokens", 0),
-            completion_tokens=tokens.get("output_tokens", 0),
-            cached_tokens=(tokens.get("input_token_details") or {}).get("cache_read", 0),
-            seconds=seconds,
-        ),
-    )
 
 
 register_chat_models(lambda spec: isinstance(spec, Runnable), ChatModelRuntime)

@@ -33,10 +33,6 @@ def _several(value: Any) -> Any:
                  for v in each)  # fmt: skip
 
 
-# To a type checker they are what a user may write: one or a list of them; here they are always a tuple.
-Compressors = Annotated[Any, BeforeValidator(_several)]
-
-
 def compress(compressor: Any, documents: Sequence[Document], query: str, config: RunnableConfig) -> Sequence[Document]:
     """Documents after one compressor, transformer, or Runnable over ``{"query", "documents"}``."""
     if isinstance(compressor, BaseDocumentCompressor):
@@ -62,12 +58,9 @@ async def acompress(
     return found
 
 
-def _step(value: Any) -> Any:
-    return None if value is None else as_runnable(value)
-
-
-# To a type checker it is what a user may write: a Runnable, a function or None; here it is a Runnable or None.
-Step = Annotated[Any, BeforeValidator(_step)]
+# To a type checker they are what a user may write; here they are a Runnable or None, and always a tuple.
+Step = Annotated[Any, BeforeValidator(lambda value: None if value is None else as_runnable(value))]
+Compressors = Annotated[Any, BeforeValidator(_several)]
 
 
 class IntrinsicsRetriever(BaseRetriever):
@@ -162,68 +155,46 @@ class IntrinsicsRetriever(BaseRetriever):
 
     def _found(self, query: Any, kwargs: dict[str, Any]) -> Steps[list[Document]]:
         """The documents for a query; no I/O."""
-        limit, passed, rewritten = self._limit(kwargs), self._passed(kwargs), query
-        if self._rewriting:
-            rewritten = yield "invoke", (self._rewriting, query, "rewrite", {})
+        passed = self._passed(kwargs)
+        limit, rewriter, expander, rewritten = passed.pop("k"), self.rewriter, self.expander, query
+        if isinstance(rewriter, QueryRewriter):
+            rewriter = rewriter.returning_result()  # all that it knows
+        if rewriter:
+            rewritten = yield "invoke", (rewriter, query, "rewrite", {})
         asked, question = _forms(rewritten, self.retriever, self.query_form)
         documents: Sequence[Document] = yield "invoke", (self.retriever, asked, "retrieve", passed)
-        if self._expanding:
-            given = self._to_expand(question if self.rewriter else query, documents)
-            queries = yield "invoke", (self._expanding, given, "expand", {})
+        given = question if rewriter else query
+        if isinstance(expander, QueryExpander):  # it reads the first results too, each once
+            given = {"messages": list(read(given, expander.intrinsic).turns), "documents": fuse([documents])}
+            expander = expander.returning_result(False)
+        if expander:
+            queries = yield "invoke", (expander, given, "expand", {})
             if more := [query for query in dict.fromkeys(queries) if query != asked]:
                 documents = fuse([documents, *(yield "batch", (self.retriever, more, "retrieve", passed))])
         for compressor in self.compressors:
             documents = yield "compress", (compressor, documents, question)
         return list(documents)[:limit]
 
-    @property
-    def _rewriting(self) -> Runnable[Any, Any] | None:
-        """The rewriter, one of ours asked for all it knows."""
-        if isinstance(self.rewriter, QueryRewriter):
-            return self.rewriter.returning_result()
-        rewriter: Runnable[Any, Any] | None = self.rewriter
-        return rewriter
-
-    @property
-    def _expanding(self) -> Runnable[Any, Any] | None:
-        """The expander, one of ours asked for the queries alone."""
-        if isinstance(self.expander, QueryExpander):
-            return self.expander.returning_result(False)
-        expander: Runnable[Any, Any] | None = self.expander
-        return expander
-
-    def _to_expand(self, query: Any, found: Sequence[Document]) -> Any:
-        """What the expander is given: one of ours, the first results too, each once."""
-        if isinstance(self.expander, QueryExpander):
-            return {"messages": list(read(query, self.expander.intrinsic).turns), "documents": fuse([found])}
-        return query
-
-    def _limit(self, kwargs: dict[str, Any]) -> int | None:
-        k = kwargs.get("k", self.k)
+    def _passed(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """``k``, and arguments for the retriever. One that takes none would leave out a tenant's filter silently."""
+        passed = {"k": self.k, **kwargs}
+        k, more = passed["k"], [repr(name) for name in kwargs if name != "k"]
         if k is not None and (not isinstance(k, int) or k < 0):
             raise InvalidInput("k is out of range", expected="a number from 0, or None", got=repr(k))
-        return k
-
-    def _passed(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Arguments for the retriever. One that takes none would leave them out silently, a tenant's filter too."""
-        passed = {name: value for name, value in kwargs.items() if name != "k"}
-        if passed and not getattr(self.retriever, "_expects_other_args", True):
-            raise InvalidInput(
-                f"the retriever takes no further arguments ({type(self.retriever).__name__})",
-                intrinsic="retrieval",
-                expected="none, or a retriever whose _get_relevant_documents takes **kwargs",
-                got=", ".join(map(repr, passed)),
-            )
+        if more and not getattr(self.retriever, "_expects_other_args", True):
+            raise InvalidInput(f"the retriever takes no further arguments ({type(self.retriever).__name__})",
+                               expected="none, or a retriever whose _get_relevant_documents takes **kwargs",
+                               intrinsic="retrieval", got=", ".join(more))  # fmt: skip
         return passed
 
 
+# The config of the call under way, for its steps: a base retriever hands its callbacks on, and nothing else.
 _choices: ContextVar[RunnableConfig | None] = ContextVar("choices of the retriever's config", default=None)
 _CHOSEN = ("configurable", "max_concurrency", "recursion_limit")  # callbacks bring tags and metadata along
 
 
 @contextmanager
 def _configured(config: RunnableConfig | None) -> Iterator[None]:
-    """Keep the config of a call for its steps: a base retriever hands its callbacks on, and nothing else."""
     token = _choices.set(ensure_config(config))
     try:
         yield

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
 from intrinsics_core.chains.evidence import evidence, title_of, tool_names
 from intrinsics_core.chains.fields import as_lines
-from intrinsics_core.chains.transcript import ChatTurn, MadeCall, calls_in, last_question
+from intrinsics_core.chains.transcript import MadeCall, last_question
 from intrinsics_core.protocol.names import named
 from langchain_rag_intrinsics._documents import identity
 from langchain_rag_intrinsics._messages import as_turns, is_canned
@@ -40,12 +40,6 @@ class JudgingMiddleware(AgentMiddleware):
         return self.answer if isinstance(self.answer, str) else self.answer(state)
 
 
-def calls_of(turns: Sequence[ChatTurn]) -> tuple[list[MadeCall], list[MadeCall]]:
-    """The calls since the last question that did not fail, and those before it."""
-    at = last_question(turns) + 1
-    return calls_in(turns[at:]), calls_in(turns[:at])
-
-
 def documents_of(
     now: Sequence[MadeCall],
     before: Sequence[MadeCall],
@@ -54,27 +48,14 @@ def documents_of(
     given: Iterable[Document] = (),
     question: str = "",
 ) -> list[Document]:
-    """What an answer may rest on (`evidence`), as LangChain's documents.
-
-    Args:
-        fields: metadata that a judge is shown beside the documents' texts.
-        given: documents that no tool returned.
-        question: the last user turn.
-    """
+    """What an answer may rest on (`evidence`), as LangChain's documents; ``given`` are those that no tool returned."""
 
     def said(call: MadeCall) -> Document:
         title = title_of(call, question)
         return Document(call.result or "", id=call.id, metadata={"title": title} if title else {})
 
-    return evidence(
-        given,
-        now,
-        before,
-        tools,
-        text_of=lambda document: document.page_content,
-        from_text=said,
-        key=lambda document: identity(document, fields),
-    )
+    return evidence(given, now, before, tools, text_of=lambda document: document.page_content, from_text=said,
+                    key=lambda document: identity(document, fields))  # fmt: skip
 
 
 # What ModelCallLimitMiddleware and ToolCallLimitMiddleware write in an answer's place.
@@ -109,8 +90,9 @@ def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
     messages: Sequence[AnyMessage] = state["messages"]
     turn = messages[last_question(as_turns(messages)) + 1 :]
     structured = state.get("structured_response")
-    if turn and isinstance(turn[-1], ToolMessage) and structured is None:
-        return _said_by_tool(turn[-1])
+    if turn and isinstance(by_tool := turn[-1], ToolMessage) and structured is None:
+        nothing = is_canned(by_tool) or by_tool.status == "error" or not by_tool.text.strip()
+        return None if nothing else FinalAnswer(by_tool, str(by_tool.text))
     at = next((i for i in reversed(range(len(turn))) if isinstance(turn[i], AIMessage)), None)
     if at is None:
         return None
@@ -128,10 +110,3 @@ def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
     if structured is not None and said.lstrip().startswith(("{", "[")):
         return FinalAnswer(message, "\n".join(as_lines(structured)), True)
     return FinalAnswer(message, said) if said.strip() else None
-
-
-def _said_by_tool(message: ToolMessage) -> FinalAnswer | None:
-    said = str(message.text)
-    if is_canned(message) or message.status == "error" or not said.strip():
-        return None
-    return FinalAnswer(message, said)

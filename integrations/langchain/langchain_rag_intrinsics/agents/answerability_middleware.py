@@ -15,11 +15,11 @@ from langgraph.types import Command
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains.evidence import searched, tell_of_texts, told_otherwise
 from intrinsics_core.chains.notes import verdict_in, with_verdicts
-from intrinsics_core.chains.transcript import last_question, shown_turns
+from intrinsics_core.chains.transcript import MadeCall, calls_made, last_question, shown_turns, since_question
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._messages import as_turns, canned, made_call
-from langchain_rag_intrinsics.agents._agent import Answer, JudgingMiddleware, calls_of, documents_of
+from langchain_rag_intrinsics.agents._agent import Answer, JudgingMiddleware, documents_of
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
 from langchain_rag_intrinsics.queries import QueryExpander
 
@@ -33,7 +33,7 @@ class AnswerabilityMiddleware(JudgingMiddleware):
     the conversation. The canned answer carries the verdict in ``response_metadata["rag_intrinsics"]``. A tool that
     searched and found nothing ends the run too. A run goes on that searched nothing, that another tool has told
     something, or whose question was summarised away. Tools retrieve that return documents as their artifact
-    (``create_retriever_tool(..., response_format="content_and_artifact")``), or that are named.
+    (``create_retriever_tool(..., response_format="content_and_artifact")``), or that are named in ``tools``.
 
     Args:
         runtime, profile, metadata_fields: as for every component.
@@ -41,7 +41,7 @@ class AnswerabilityMiddleware(JudgingMiddleware):
             for agents that are given tasks, which no document answers.
         block_unsure: whether a verdict *unanswerable* that is ``unsure`` ends the run.
         answer: the canned answer, or a function of the agent's state that gives it.
-        tools: names of tools that retrieve, by their text where they return no documents.
+        tools: names of tools that retrieve; their text counts where they return no documents.
         retries: search again with the question in other words, up to so many times, before the model sees anything.
         on_error: ``"raise"``, ``"open"`` (the model goes on) or ``"closed"`` (the canned answer).
         name: of this middleware; an agent takes two of one class only where their names differ.
@@ -124,25 +124,26 @@ class AnswerabilityMiddleware(JudgingMiddleware):
     def _found_by(self, message: Any) -> list[Document] | None:
         """What a tool has retrieved; None where it does not retrieve, or has failed."""
         call = made_call(message) if isinstance(message, ToolMessage) else None
-        if call is None or not searched(call, self.retrievers):
-            return None
-        return documents_of([call], (), self.retrievers or (), self.gate.metadata_fields)
+        return self._documents([call]) if call and searched(call, self.retrievers) else None
+
+    def _documents(self, searches: Sequence[MadeCall]) -> list[Document]:
+        return documents_of(searches, (), self.retrievers or (), self.gate.metadata_fields)
 
     def _given(self, state: AgentState[Any]) -> dict[str, Any] | None:
         messages = state["messages"]
         if not messages or not isinstance(messages[-1], ToolMessage):
             return None
         turns = as_turns(messages)
-        if any(_answers(message) for message in messages[last_question(turns) + 1 :]):
+        said = [turn.message.response_metadata for turn in since_question(turns) if turn.role == "tool"]
+        if any(verdict_in(metadata, self.gate.intrinsic).get("label") == "answerable" for metadata in said):
             return None  # a search of this turn answers the question, as was found when it was made
-        now, _ = calls_of(turns)
+        now = calls_made(turns)
         searches = [call for call in now if searched(call, self.retrievers)]
         tell_of_texts([call for call in now if call not in searches], [c.name for c in searches], self.retrievers)
         asked, goes_on = _asked(messages), self.mode == "block" and told_otherwise(now, self.retrievers)
         if not searches or not asked or goes_on:
             return None
-        found = documents_of(searches, (), self.retrievers or (), self.gate.metadata_fields)
-        return {"messages": asked, "documents": found}
+        return {"messages": asked, "documents": self._documents(searches)}
 
     def _end(self, state: AgentState[Any], result: Answerability) -> dict[str, Any] | None:
         if self.mode == "annotate":
@@ -165,13 +166,6 @@ def _query(args: Mapping[str, Any]) -> str | None:
     """The argument of a tool's call that holds what is searched for: ``query``, or the only text."""
     texts = [name for name, value in args.items() if isinstance(value, str)]
     return "query" if "query" in texts else texts[0] if len(texts) == 1 else None
-
-
-def _answers(message: Any) -> bool:
-    """Whether a tool's message carries the verdict that it answers the question."""
-    if not isinstance(message, ToolMessage):
-        return False
-    return verdict_in(message.response_metadata, AnswerabilityGate.intrinsic).get("label") == "answerable"
 
 
 def _noted(message: ToolMessage, result: Answerability, query: str | None = None) -> ToolMessage:

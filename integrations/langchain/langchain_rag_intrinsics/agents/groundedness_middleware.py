@@ -6,24 +6,16 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from langchain.agents.middleware import AgentState
-from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, ToolMessage
 from langgraph.runtime import Runtime
 
 from intrinsics_core.chains.notes import KEY, verdicts_in
-from intrinsics_core.chains.transcript import last_question
+from intrinsics_core.chains.transcript import calls_in, last_question
 from intrinsics_core.protocol.results import Faithfulness
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._messages import as_documents, as_turns, is_canned, made_call
-from langchain_rag_intrinsics.agents._agent import (
-    Answer,
-    FinalAnswer,
-    JudgingMiddleware,
-    calls_of,
-    documents_of,
-    final_answer,
-)
+from langchain_rag_intrinsics.agents._agent import Answer, FinalAnswer, JudgingMiddleware, documents_of, final_answer
 from langchain_rag_intrinsics.answer_check import AnswerCheck
 
 
@@ -78,16 +70,8 @@ class GroundednessMiddleware(JudgingMiddleware):
     ) -> None:
         super().__init__(mode=mode, answer=answer, tools=tools, name=name)
         self.documents = documents
-        self.check = AnswerCheck(
-            runtime=runtime,
-            checks=checks,
-            mode=self.mode,
-            labels=labels,
-            unretrieved=unretrieved,
-            profile=profile,
-            on_error=on_error,
-            metadata_fields=metadata_fields,
-        )
+        self.check = AnswerCheck(runtime=runtime, checks=checks, mode=self.mode, labels=labels, unretrieved=unretrieved,
+                                 profile=profile, on_error=on_error, metadata_fields=metadata_fields)  # fmt: skip
 
     def after_agent(self, state: AgentState[Any], runtime: Runtime[Any]) -> dict[str, Any] | None:
         return run_steps(self._guarded(state), {"check": self.check.invoke})
@@ -111,43 +95,29 @@ class GroundednessMiddleware(JudgingMiddleware):
         left_out = (*final.repeated, *(() if by_tool else (final.message,)))
         messages = [message for message in state["messages"] if message not in left_out]
         turns = as_turns(messages)
-        now, before = calls_of(turns)
+        at = last_question(turns)
+        now, before = calls_in(turns[at + 1 :]), calls_in(turns[: at + 1])
         if by_tool and not made_call(by_tool).documents:  # its words are the answer itself, and rest on nothing before
             now, before = [call for call in now if call.id != by_tool.tool_call_id], []
         answer = AIMessage(final.text, response_metadata=final.message.response_metadata)
-        found = documents_of(
-            now,
-            before,
-            self.retrievers,
-            self.check.metadata_fields,
-            self._named(state),
-            turns[last_question(turns)].text if turns else "",
-        )
+        where, asked = self.documents, turns[at].text if turns else ""
+        named = where(state) if callable(where) else state.get(where) if where is not None else None
+        given = as_documents(named, self.check.intrinsic)
+        found = documents_of(now, before, self.retrievers, self.check.metadata_fields, given, asked)
         return {"messages": messages, "documents": found, "answer": answer}
 
-    def _named(self, state: AgentState[Any]) -> Sequence[Document]:
-        """The documents at the place that the user has named."""
-        where = self.documents
-        found = where(state) if callable(where) else state.get(where) if where is not None else None
-        return as_documents(found, self.check.intrinsic)
-
     def _update(self, state: AgentState[Any], final: FinalAnswer, checked: AIMessage) -> dict[str, Any]:
-        if not is_canned(checked):
-            update = {"response_metadata": checked.response_metadata}
-            # The same id: it takes the place of the answer.
-            return {"messages": [final.message.model_copy(update=update)]}
-        blocked = self._blocked(final.message, self._canned(state), checked.response_metadata)
+        if not is_canned(checked):  # a copy has the same id, and takes the place of the answer
+            return {"messages": [final.message.model_copy(update={"response_metadata": checked.response_metadata})]}
+        blocked = _blocked(final.message, self._canned(state), checked.response_metadata)
         return {"messages": final.replaced(blocked)} | ({"structured_response": None} if final.structured else {})
 
-    def _blocked(
-        self, message: AIMessage | ToolMessage, text: str, metadata: dict[str, Any]
-    ) -> AIMessage | ToolMessage:
-        """The canned text in the message's place, or, after a call, as one of its own."""
-        update = {"content": text, "response_metadata": metadata, "additional_kwargs": {}}
-        if isinstance(message, ToolMessage):
-            # Documents stay: later turns are judged by them. Anything else may hold the answer.
-            found = made_call(message).documents
-            return message.model_copy(update=update | ({} if found else {"artifact": None}))
-        if message.tool_calls:
-            return AIMessage(text, response_metadata={KEY: metadata[KEY]})
-        return message.model_copy(update=update)
+
+def _blocked(message: AIMessage | ToolMessage, text: str, metadata: dict[str, Any]) -> AIMessage | ToolMessage:
+    """The canned text in the message's place, or, after a call, as one of its own."""
+    if isinstance(message, AIMessage) and message.tool_calls:
+        return AIMessage(text, response_metadata={KEY: metadata[KEY]})
+    update = {"content": text, "response_metadata": metadata, "additional_kwargs": {}}
+    # Documents stay: later turns are judged by them. Anything else may hold the answer.
+    holds = isinstance(message, ToolMessage) and not made_call(message).documents
+    return message.model_copy(update=update | ({"artifact": None} if holds else {}))
