@@ -125,21 +125,25 @@ def without_wrong_citations(cited: Citations, found: HallucinationDetection | Au
 
 
 def citation_title(metadata: Mapping[str, Any]) -> str | None:
-    """What a citation calls a document: its title, or else its source, as loaders name it, and the page.
+    """What a citation calls a document: its title, or else its source, as loaders name it, and the page."""
+    title, (name, page) = metadata.get("title"), source_and_page(metadata)
+    if isinstance(title, str) and title:
+        return title
+    return f"{name}, {page}" if name and page else name
+
+
+def source_and_page(metadata: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The source of a document, as loaders name it, and its page, as ``page 3``.
 
     A source in a file system is called by the file's name: who reads a citation knows no folder of ours. Loaders count
     pages from 0 in ``page`` and write what the page says of itself in ``page_label``, which comes first.
     """
-    title = metadata.get("title")
-    if isinstance(title, str) and title:
-        return title
     found = (metadata.get(key) for key in ("source", "file_name", "file_path"))
     source = next((name for name in found if isinstance(name, str) and name), None)
-    if source is None:
-        return None
-    name = source if "://" in source else PurePosixPath(source.replace("\\", "/")).name or source
-    page = next((p for p in map(metadata.get, ("page_label", "page")) if isinstance(p, str | int)), None)
-    return name if page is None or page == "" else f"{name}, page {page}"
+    if source and "://" not in source:
+        source = PurePosixPath(source.replace("\\", "/")).name or source
+    page = next((p for p in map(metadata.get, ("page_label", "page")) if isinstance(p, str | int)), "")
+    return source, None if page == "" else f"page {page}"
 
 
 def citation_url(metadata: Mapping[str, Any]) -> str | None:

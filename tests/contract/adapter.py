@@ -58,6 +58,9 @@ class Adapter(Protocol):
     def answered(self, output: Any) -> tuple[str, Plain]:
         """Of its output: the answer's text, and the verdicts by name."""
 
+    def cited(self, inputs: Any) -> str:
+        """The answer's text with its citations written into it, inline and as text."""
+
     def again(self, inputs: Any, output: Any) -> Any:
         """Native input with what came out in the place of what went in: a ranking's documents, a checked answer."""
 

@@ -60,3 +60,21 @@ GUARDED = (
     Guarded("nothing retrieved nor claimed", (), "Hello!", "NA", unretrieved="block"),
     Guarded("nothing retrieved, to pass", (), INVENTED, None, unretrieved="pass"),
 )
+
+
+SOURCES = [
+    {"id": "9f86d081-884c-4d65-9a2f-eaa0c55ad015", "text": MILL, "metadata": {
+        "title": "The mill", "url": "https://ellery.example/mill"}},
+    {"id": "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752", "text": FOG,
+     "metadata": {"source": "/srv/files/weather.pdf", "page": 9}},
+    {"id": "fd61a03af4f77d870fc21e05e7e80678095c92d808cfb3b5c279ee04c74aca13", "text": "Port Ellery has two cranes.",
+     "metadata": {}},
+]  # fmt: skip
+"""Documents with ids that no person reads."""
+CITED: list[tuple[str, list[str]]] = [
+    (MILL, ["[1] The mill, https://ellery.example/mill"]),
+    (FOG, ["[1] weather.pdf, page 9"]),
+    ("Port Ellery has two cranes.", ["[1] Port Ellery has two cranes."]),
+    ("Hello!", []),
+]
+"""Answers, and the list of sources of each."""

@@ -407,6 +407,14 @@ class ContractTests:
         wrong = [row for row in verdicts["hallucination_detection"]["sentences"] if row["label"] == "unfaithful"]
         assert not {row["begin"] for row in wrong} & {c["response_begin"] for c in verdicts["citations"]["citations"]}
 
+    def test_citations_as_text_list_sources_that_a_person_can_read(self) -> None:
+        """Titles, addresses, files and pages, or how a text begins; never an id. What cites nothing has no list."""
+        for said, listed in decisions.CITED:
+            messages = [*cases.QUESTION, {"role": "assistant", "content": said}]
+            text = self.adapter.cited(self.adapter.inputs("citations", messages, decisions.SOURCES))
+            assert text.partition("\n\nCitations:\n")[0].replace("[1]", "") == said
+            assert text.partition("\n\nCitations:\n")[2].splitlines() == listed
+
     def test_a_verdict_that_an_answer_carries_is_used_again(self) -> None:
         inputs = self.given("audit")
         if not self.adapter.reuses_verdicts:

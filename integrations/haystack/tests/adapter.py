@@ -109,6 +109,10 @@ class HaystackAdapter:
         [reply] = output["replies"]
         return str(reply.text), reply.meta.get("rag_intrinsics", {})
 
+    def cited(self, inputs: Any) -> str:
+        [reply] = self.call(RagIntrinsicsAnswerCheck(checks="citations", citations="inline"), inputs)["replies"]
+        return str(reply.text)
+
     def again(self, inputs: Any, output: Any) -> Any:
         return {**inputs, **{name: output[name] for name in ("replies", "documents") if name in output}}
 

@@ -9,7 +9,7 @@ from langchain_core.messages.content import Citation
 
 from intrinsics_core.chains.notes import citation_title, citation_url
 from intrinsics_core.protocol.results import Citations
-from intrinsics_core.render.citations import Mode, Style, view, write
+from intrinsics_core.render.citations import Mode, Style, labelled, view, write
 from langchain_rag_intrinsics._messages import ChainInput
 
 Content = str | list[str | dict[Any, Any]]
@@ -40,7 +40,8 @@ def added_annotations(passed: Content, given: ChainInput, cited: Citations) -> C
 
 def written(content: Content, text: str, given: ChainInput, cited: Citations, mode: Mode, style: Style) -> Content:
     """The content with the citations in its text."""
-    return with_text(content, write(view(cited, text, given.passages, mode), style))
+    shown = write(view(cited, text, given.passages, mode), style, label=labelled(given.passages))
+    return with_text(content, shown)
 
 
 def with_text(content: Content, text: str) -> Content:

@@ -93,6 +93,9 @@ class LangChainAdapter:
     def answered(self, output: Any) -> tuple[str, Mapping[str, Any]]:
         return str(output.text), output.response_metadata.get("rag_intrinsics", {})
 
+    def cited(self, inputs: Any) -> str:
+        return str(AnswerCheck(checks="citations", citations="inline").invoke(inputs).text)
+
     def again(self, inputs: Any, output: Any) -> Any:
         if isinstance(output, AIMessage):
             return {**inputs, "messages": [*inputs["messages"][:-1], output]}

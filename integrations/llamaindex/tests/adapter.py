@@ -18,7 +18,7 @@ from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocess
 from llama_index.postprocessor.rag_intrinsics.postprocessors import JudgingPostprocessor
 from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
-from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Reviser
+from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, Reviser, cited
 
 from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.protocol.query_form import embedding_query
@@ -116,6 +116,9 @@ class LlamaIndexAdapter:
 
     def answered(self, output: Any) -> tuple[str, Mapping[str, Any]]:
         return str(output.response), output.metadata.get("rag_intrinsics", {})
+
+    def cited(self, inputs: Any) -> str:
+        return cited(self.call(AnswerCheck("citations"), inputs), "inline")
 
     def again(self, inputs: Inputs, output: Any) -> Inputs:
         response = output if isinstance(output, Response) else replace(inputs.response, source_nodes=output)

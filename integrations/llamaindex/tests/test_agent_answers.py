@@ -109,6 +109,6 @@ def test_named_tools_are_sources_beside_the_nodes() -> None:
     assert label_of(output) == "unfaithful"
     assert label_of(output, tools="weather") == label_of(output, tools=["weather", "mail"]) == "faithful"
     annotated = AnswerCheck(BOTH, tools=["weather"]).check(ASKED, output)
-    assert cited(annotated, "inline").endswith("with 14 degrees.[2]\n\nCitations:\n[1] mill\n[2] weather")
+    assert cited(annotated, "inline", label=str).endswith("with 14 degrees.[2]\n\nCitations:\n[1] mill\n[2] weather")
     assert Reviser(tools=["weather"]).revise(ASKED, output).response.content == f"{BUILT} {RAIN}"
     assert Reviser().revise(ASKED, output).response.content == BUILT

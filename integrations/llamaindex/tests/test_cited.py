@@ -21,11 +21,11 @@ def answered(*asked: str) -> Response:
 @pytest.mark.parametrize("mode", ["postfix", "postfix-snippet", "inline", "inline-snippet"])
 def test_each_mode_is_read_back(mode, asked):
     response = answered(*asked)
-    shown = cited(response, mode)
+    shown = cited(response, mode, label=str)
     assert shown.startswith(FAITHFUL)
     again = parse(shown)
     assert again.references and again == from_json(json.loads(cited(response, mode, "json")))
-    assert parse(cited(response, mode, "markdown")) == again
+    assert parse(cited(response, mode, "markdown", label=str)) == again
     if mode == "inline-snippet":
         texts = [{"id": n.node.node_id, "text": n.node.text} for n in response.source_nodes]
         rows = restored(again, texts).citations

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from intrinsics_core.chains.notes import citation_url, source_and_page
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.task import Document, DocumentLike, documents_of
 from intrinsics_core.render.citations.marks import LOOKS, NONE, WORD, Marks, before_slashes, called
@@ -17,20 +18,17 @@ from intrinsics_core.text import stops
 
 _PLAIN = re.compile(WORD)
 _EXCERPT = 60  # characters of a document without a name
-_ADDRESSES = ("url", "source", "file_name")  # of a document's metadata
 
 Label = Callable[[str], str]
 """What a list of sources shows for the id of a document."""
 
 
 def source_label(document: Document) -> str:
-    """A source as a person reads it: its title and address, its page; else how its text begins; never its bare id."""
-    kept = document.metadata
-    address = next((kept[key] for key in _ADDRESSES if isinstance(kept.get(key), str)), None)
-    named = [name for name in (document.title, address) if name]
-    page = kept.get("page")
-    if named:
-        return ", ".join([*dict.fromkeys(named), *([f"page {page}"] if isinstance(page, int | str) else [])])
+    """A source as a person reads it: its title, its address or file, its page; else how its text begins."""
+    kept, (source, page) = document.metadata, source_and_page(document.metadata)
+    title = next((name for name in (kept.get("title"), document.title) if isinstance(name, str) and name), None)
+    if named := [" ".join(name.split()) for name in (title, citation_url(kept) or source) if name]:
+        return ", ".join(dict.fromkeys([*named, *([page] if page else [])]))
     words = " ".join(document.text.split())
     return words if len(words) <= _EXCERPT else f"{words[:_EXCERPT].rpartition(' ')[0] or words[:_EXCERPT]} …"
 

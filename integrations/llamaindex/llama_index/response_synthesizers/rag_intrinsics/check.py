@@ -35,7 +35,7 @@ from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.intrinsics import OnError
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Audit, Citations, Faithfulness, RevisedAnswer
-from intrinsics_core.render.citations import Mode, Style, view, write
+from intrinsics_core.render.citations import Label, Mode, Style, labelled, view, write
 from intrinsics_core.running.flows import CANNED as REFUSAL
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from intrinsics_core.running.streaming import StreamChecker, StreamEvent
@@ -451,14 +451,16 @@ class Reviser(IntrinsicComponent):
         return noted(saying(response, result.answer) if result.changes else response, verdict)
 
 
-def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
+def cited(response: Any, mode: Mode = "postfix", style: Style = "text", *, label: Label | None = None) -> str:
     """The text of a response that was checked, with its citations in one of the four modes; a refusal as it is.
 
     Args:
         response: what an `AnswerCheck` or an `AnswerabilityGate` gave, an agent's output too.
         mode: ``"postfix"``, ``"postfix-snippet"``, ``"inline"`` or ``"inline-snippet"``.
-        style: ``"text"``, ``"markdown"`` (footnotes) or ``"json"`` (the paper's); read back by
-            :func:`intrinsics_core.render.citations.parse`.
+        style: ``"text"``, ``"markdown"`` (footnotes) or ``"json"`` (the paper's), which
+            :func:`intrinsics_core.render.citations.parse` reads back.
+        label: what the list of a text shows for the id of a source: its title and address, or how it begins, where left
+            out. With ``str`` it shows the ids, and ``parse`` reads that back, too.
 
     Raises:
         InvalidInput: the response was not checked for citations, citing it failed, or the mode is unknown.
@@ -473,7 +475,7 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
         Ada Brink built the tide mill in 1911.[1]
         <BLANKLINE>
         Citations:
-        [1] mill
+        [1] Ada Brink built the tide mill in 1911.
     """
     named("mode", mode, get_args(Mode))
     named("style", style, get_args(Style))
@@ -490,4 +492,4 @@ def cited(response: Any, mode: Mode = "postfix", style: Style = "text") -> str:
     found = Citations.model_validate(verdict) if "citations" in verdicts else Audit.model_validate(verdict).citations
     every = {call.name for call in calls_of(response)}  # whichever were named when it was checked
     documents = passages(sources_of(response, every), MetadataMode.NONE)
-    return write(view(found, answer_of(response), documents, mode), style)
+    return write(view(found, answer_of(response), documents, mode), style, label=label or labelled(documents))

@@ -16,7 +16,7 @@ from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer, detection
 from intrinsics_core.chains.policy import Decision
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Citations, Faithfulness
-from intrinsics_core.render.citations import STYLES, Style, view, write
+from intrinsics_core.render.citations import STYLES, Style, labelled, view, write
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps
 
@@ -184,4 +184,5 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
         cited = notes.without_wrong_citations(cited, detection(judged.results[by]) if by else before)
         if self.citations == "markers":
             return marked(text_of(reply), given.placed(cited.model_dump(mode="json"))["citations"])
-        return write(view(cited, text_of(reply), given.passages, self.citations), self.style)
+        shown = view(cited, text_of(reply), given.passages, self.citations)
+        return write(shown, self.style, label=labelled(given.passages))
