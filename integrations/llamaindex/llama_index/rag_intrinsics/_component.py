@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
-from llama_index.core.llms import LLM
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixin, PromptMixinType
 from llama_index.core.schema import BaseComponent
 from pydantic import (
@@ -120,7 +119,7 @@ class RuntimeHolder(BaseComponent):
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         memo = {} if memo is None else memo
-        memo |= {id(shared): shared for shared in (*_clients(self.runtime), self._made, getattr(self, "profile", None))}
+        memo |= {id(shared): shared for shared in (self.runtime, self._made, getattr(self, "profile", None))}
         return super().__deepcopy__(memo)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -220,15 +219,6 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
         """The call of the core on these settings."""
         how = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
         return INTRINSICS[self.intrinsic](messages, documents, **how, **options)
-
-
-def _clients(spec: Any) -> Iterator[Any]:
-    """The runtimes and LLMs in what was given as ``runtime=``: they have connections and limits, and are not copied."""
-    if isinstance(spec, Mapping):
-        for value in spec.values():
-            yield from _clients(value)
-    elif isinstance(spec, Runtime | LLM):
-        yield spec
 
 
 def _shown(spec: Any) -> Any:

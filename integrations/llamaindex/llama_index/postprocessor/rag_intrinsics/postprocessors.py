@@ -78,7 +78,9 @@ class JudgingPostprocessor(IntrinsicComponent, BaseNodePostprocessor):
             "excluded_embed_metadata_keys": _with(ours, node.excluded_embed_metadata_keys),
         }
         node = node.model_copy(update={"metadata": metadata, **hidden})
-        return item.model_copy(update={"node": node, "score": scores.own_score(row, result, item.score)})
+        made = {"node": node, "score": scores.own_score(row, result, item.score)}
+        # One made anew takes half the time of a copy; a subclass may have more fields.
+        return NodeWithScore(**made) if type(item) is NodeWithScore else item.model_copy(update=made)
 
     @contextmanager
     def _traced(self, nodes: Nodes, query: QueryBundle | None) -> Iterator[Callable[[Nodes], Nodes]]:

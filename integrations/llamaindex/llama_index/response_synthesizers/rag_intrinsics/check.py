@@ -28,7 +28,7 @@ from llama_index.rag_intrinsics._responses import (
 from pydantic import Field
 
 from intrinsics_core import Call, InvalidInput
-from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
+from intrinsics_core.chains.checks import AnswerChecks
 from intrinsics_core.chains.notes import CANNED, KEY, underscored, verdicts_in
 from intrinsics_core.chains.policy import Decision, Unretrieved
 from intrinsics_core.chains.transcript import MadeCall
@@ -160,14 +160,14 @@ class AnswerCheck(IntrinsicComponent):
     @dispatcher.span
     def _judge(self, asked: Asked, answer: str, names: Sequence[str] = ()) -> Judged:
         try:
-            return self._told(run_steps(self._steps(asked, answer, names), {"run": self._results}))
+            return run_steps(self._steps(asked, answer, names), {"run": self._results})
         except Exception as error:  # the answer is there: whatever a judge does wrong does not cost it
             return self._failed(error)
 
     @dispatcher.span
     async def _ajudge(self, asked: Asked, answer: str, names: Sequence[str] = ()) -> Judged:
         try:
-            return self._told(await arun_steps(self._steps(asked, answer, names), {"run": self._aresults}))
+            return await arun_steps(self._steps(asked, answer, names), {"run": self._aresults})
         except Exception as error:
             return self._failed(error)
 
@@ -183,12 +183,10 @@ class AnswerCheck(IntrinsicComponent):
             modes=("annotate", "block"),
         )
 
-    def _steps(self, asked: Asked, answer: str, names: Sequence[str]) -> Steps[CheckedAnswer]:
+    def _steps(self, asked: Asked, answer: str, names: Sequence[str]) -> Steps[Judged]:
         documents = passages(asked.sources(), self.metadata_mode)
         messages = conversation(asked.query, answer, asked.history, asked.calls, documents)
-        return self._checks(names).judge(messages, documents)
-
-    def _told(self, found: CheckedAnswer) -> Judged:
+        found = yield from self._checks(names).judge(messages, documents)
         for name, result in found.results.items():
             if result.degraded:
                 logger.warning("%s fell back: %s", name, result.degraded)
@@ -213,13 +211,8 @@ class AnswerCheck(IntrinsicComponent):
         if _is_canned(response):
             return response
         if isinstance(response, StreamingAgentChatResponse):
-            found: Verdicts = {}
-            return _CheckedChatStream.of(
-                response,
-                {KEY: found},
-                lambda tokens: self._tokens(tokens, asked, found),
-                lambda tokens: self._atokens(tokens, asked, found),
-            )
+            kept = {each.name: getattr(response, each.name) for each in fields(StreamingAgentChatResponse)}
+            return _CheckedChatStream(**kept, metadata={KEY: {}}, _inner=response, _check=self, _asked=asked)
         signed = noted(response, {})
         through = self._tokens if isinstance(response, StreamingResponse) else self._atokens
         return replace(signed, response_gen=through(signed.response_gen, asked, signed.metadata[KEY]))
@@ -308,37 +301,28 @@ class _CheckedChatStream(StreamingAgentChatResponse):
     LlamaIndex's own class has no metadata, and fills its queue from a thread that holds it: so this one reads from it.
     """
 
-    metadata: dict[str, Any] | None = None
-    _inner: Any = field(default=None, init=False, repr=False)
-    _through: Any = field(default=None, init=False, repr=False)
-    _athrough: Any = field(default=None, init=False, repr=False)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    _inner: Any = field(default=None, repr=False)
+    _check: Any = field(default=None, repr=False)
+    _asked: Any = field(default=None, repr=False)
     _ended: bool = field(default=False, init=False, repr=False)
-
-    @classmethod
-    def of(
-        cls,
-        inner: StreamingAgentChatResponse,
-        metadata: dict[str, Any],
-        through: Callable[[Iterator[str]], Iterator[str]],
-        athrough: Callable[[AsyncIterator[str]], AsyncIterator[str]],
-    ) -> _CheckedChatStream:
-        """Judged by what its tokens pass through, from the first word on: the whole text has no space before it."""
-        kept = {each.name: getattr(inner, each.name) for each in fields(StreamingAgentChatResponse)}
-        stream = cls(**kept, metadata=metadata)
-        stream._inner, stream._through, stream._athrough = inner, through, athrough
-        return stream
 
     @property
     def response_gen(self) -> Generator[str, None, None]:
         tokens, said = self._inner.response_gen, []
-        for token in tokens if self._ended else self._through(_from_first_word(tokens)):
+        if not self._ended:
+            tokens = self._check._tokens(map(_without_space_before(), tokens), self._asked, self.metadata[KEY])
+        for token in tokens:
             said.append(token)
             yield token
         self._end("".join(said))
 
     async def async_response_gen(self) -> AsyncGenerator[str, None]:
-        tokens, said = self._inner.async_response_gen(), []
-        async for token in tokens if self._ended else self._athrough(_afrom_first_word(tokens)):
+        tokens, said, stripped = self._inner.async_response_gen(), [], _without_space_before()
+        if not self._ended:
+            begun = (stripped(token) async for token in tokens)
+            tokens = self._check._atokens(begun, self._asked, self.metadata[KEY])
+        async for token in tokens:
             said.append(token)
             yield token
         self._end("".join(said))
@@ -351,20 +335,17 @@ class _CheckedChatStream(StreamingAgentChatResponse):
             self.response, self.unformatted_response, self._ended = said.strip(), said, True
 
 
-def _from_first_word(tokens: Iterator[str]) -> Iterator[str]:
+def _without_space_before() -> Callable[[str], str]:
+    """Takes the space before the first word away from tokens, one after the other: the whole text has none there."""
     begun = False
-    for token in tokens:
-        begun, token = begun or bool(token.strip()), token if begun else token.lstrip()
-        if token:
-            yield token
 
+    def stripped(token: str) -> str:
+        nonlocal begun
+        token = token if begun else token.lstrip()
+        begun = begun or bool(token)
+        return token
 
-async def _afrom_first_word(tokens: AsyncIterator[str]) -> AsyncIterator[str]:
-    begun = False
-    async for token in tokens:
-        begun, token = begun or bool(token.strip()), token if begun else token.lstrip()
-        if token:
-            yield token
+    return stripped
 
 
 class _CheckedQueryEngine(InnerPrompts, BaseQueryEngine):

@@ -6,7 +6,6 @@ import copy
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from llama_index.core import Settings
@@ -53,9 +52,6 @@ class _Gate(IntrinsicComponent):
     mode: Literal["block", "annotate"] = "block"
     block_unsure: bool = False
     metadata_mode: MetadataMode = MetadataMode.LLM
-
-    def blocks(self, found: Answerability) -> bool:
-        return self.mode == "block" and not found.passes(block_unsure=self.block_unsure)
 
     def judged(
         self, query: QueryType, documents: Sequence[Any], history: Any, asked: Sequence[tuple[str, str]], behind: Any
@@ -265,7 +261,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         history = self._history or (yield "remember", query)
         documents, behind = (passages(distinct(of), self._gate.metadata_mode) for of in (nodes, more or ()))
         found, verdicts = yield from self._gate.judged(query, documents, history, sub_answers(nodes), behind)
-        if self._gate.blocks(found):
+        if self._gate.mode == "block" and not found.passes(block_unsure=self._gate.block_unsure):
             dispatcher.event(SynthesizeStartEvent(query=query))
             canned = yield "say", query
             response: schema.RESPONSE_TYPE = noted(
@@ -338,23 +334,25 @@ class _GatedChatEngine(CondensePlusContextChatEngine):
 
     def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
         NOTED.set({})
-        response: AgentChatResponse = super().chat(message, chat_history)
-        return replace(response, metadata=NOTED.get())
+        response: AgentChatResponse = _noted(super().chat(message, chat_history))
+        return response
 
     async def achat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
         NOTED.set({})
-        response: AgentChatResponse = await super().achat(message, chat_history)
-        return replace(response, metadata=NOTED.get())
+        response: AgentChatResponse = _noted(await super().achat(message, chat_history))
+        return response
 
     def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> StreamingAgentChatResponse:
         NOTED.set({})
-        return _with_metadata(super().stream_chat(message, chat_history))
+        response: StreamingAgentChatResponse = _noted(super().stream_chat(message, chat_history))
+        return response
 
     async def astream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
         NOTED.set({})
-        return _with_metadata(await super().astream_chat(message, chat_history))
+        response: StreamingAgentChatResponse = _noted(await super().astream_chat(message, chat_history))
+        return response
 
     # --- what LlamaIndex calls on the way -----------------------------------------------------------------------------
 
@@ -376,7 +374,7 @@ class _GatedChatEngine(CondensePlusContextChatEngine):
         return self._gate.of_turn(super()._get_response_synthesizer(chat_history, streaming=streaming), chat_history)
 
 
-def _with_metadata(stream: StreamingAgentChatResponse) -> StreamingAgentChatResponse:
-    """LlamaIndex's class has no metadata; the verdicts are written into this as the stream ends."""
-    stream.metadata = NOTED.get()  # type: ignore[attr-defined]
-    return stream
+def _noted(response: Any) -> Any:
+    """With the verdicts; those of a stream, whose class has no metadata, are written into them as it ends."""
+    response.metadata = NOTED.get()
+    return response
