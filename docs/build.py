@@ -47,6 +47,14 @@ MODULES = {
         "intrinsics_core.running.streaming", "intrinsics_core.running.calibrate", "intrinsics_core.training.fitting",
         "intrinsics_core.render.citations"]),
     "reference_langchain.md": ("LangChain", GOOGLE, ["langchain_rag_intrinsics", "langchain_rag_intrinsics.agents"]),
+    "reference_llamaindex.md": ("LlamaIndex", GOOGLE, [
+        f"llama_index.{room}rag_intrinsics" for room in (
+            "embeddings.", "query_transform.", "retrievers.", "postprocessor.", "response_synthesizers.", "evaluation.",
+            "")]),
+    "reference_haystack.md": ("Haystack", SPHINX, [
+        *(f"haystack_integrations.components.{room}.rag_intrinsics" for room in (
+            "embedders", "query", "rankers", "routers", "validators", "evaluators")),
+        "haystack_integrations.hooks.rag_intrinsics", "haystack_integrations.common.rag_intrinsics"]),
 }  # fmt: skip
 """Reference pages that mkdocstrings makes of docstrings: title, style, modules."""
 
@@ -90,8 +98,9 @@ def plain_prompts(text: str) -> str:
 
 
 def notebook(file: Path) -> str:
-    """An executed notebook as Markdown, with its stored outputs as text."""
+    """An executed notebook as Markdown, with its stored outputs: HTML as it is, pictures, else text."""
     lines: list[str] = []
+    blank_lines = re.compile(r"\n(?:[ \t]*\n)+")  # where Markdown would end the HTML
     for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
@@ -99,7 +108,14 @@ def notebook(file: Path) -> str:
             continue
         lines += ["```python", source, "```", ""]
         for output in cell.get("outputs", ()):
-            said = output.get("text") or output.get("data", {}).get("text/plain") or ""
+            kinds = output.get("data", {})
+            if page := "".join(kinds.get("text/html", "")).strip():
+                lines += [f"<div>{blank_lines.sub(chr(10), page)}</div>", ""]
+                continue
+            if picture := "".join(kinds.get("image/png", "")).strip():
+                lines += [f'<img alt="What the cell above draws" src="data:image/png;base64,{picture}">', ""]
+                continue
+            said = output.get("text") or kinds.get("text/plain") or ""
             if shown := re.sub(r"\x1b\[[0-9;]*m", "", "".join(said)).strip():
                 lines += ["```text", shown, "```", ""]
     return "\n".join(lines)

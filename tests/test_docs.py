@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 from intrinsics_core.profiles.io_yaml.spec import Parameters, _File
@@ -72,3 +73,20 @@ def test_each_option_of_a_config_is_in_the_page_of_runtimes() -> None:
     named = set(re.findall(r'`"?(\w+)"?', page))
     for config in (EmbeddedConfig, EncodersConfig, ServerConfig, TransformersConfig, VllmConfig):
         assert set(config.model_fields) - {"kind"} <= named, config.__name__
+
+
+def test_notebooks_on_the_site_show_what_their_cells_drew() -> None:
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("build_docs", DOCS / "build.py")
+    assert spec and spec.loader
+    spec.loader.exec_module(build := module_from_spec(spec))
+    for name in ("haystack", "langchain", "llamaindex"):
+        page = build.notebook(DOCS.parent / "notebooks" / f"{name}.ipynb")
+        assert "<Figure size" not in page and page.count("data:image/png;base64,") >= 4 and '<div class="ri">' in page
+
+
+def test_the_sites_search_asks_for_no_word_that_says_nothing() -> None:
+    search = tomllib.loads((DOCS.parent / "zensical.toml").read_text(encoding="utf-8"))["project"]["plugins"]["search"]
+    words = re.split(search["separator"], "How do I set a threshold for the judge?")
+    assert [word for word in words if word] == ["set", "threshold", "judge"]
