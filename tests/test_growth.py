@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from intrinsics_core import BlockingRuntime, run
-from intrinsics_core.embedded import sources, words
+from intrinsics_core.embedded import words
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import profile
 from intrinsics_core.profiles.granite.granite_3_3 import PROFILE as GRANITE_3_3
@@ -306,19 +306,6 @@ def test_the_answer_among_drafts_is_found_in_proportion(unit, before):
         return attempt
 
     assert growth(work, 400) < LINEAR
-
-
-def test_words_that_begin_alike_are_not_all_compared_with_all(monkeypatch):
-    others = " ".join(f"abc{letters(i)}qqqq" for i in range(6_000))
-    found = sources.Sources([others], [np.ones((1, 4), np.float32) / 2])
-    compared = []
-    monkeypatch.setattr(sources, "_trigrams", lambda term: compared.append(term) or set())
-    found.similar("abcxyzw")
-    assert len(compared) <= 1_001
-
-
-def letters(number: int) -> str:
-    return "".join(chr(97 + number // 26**k % 26) for k in range(4))
 
 
 # --- HTML ---------------------------------------------------------------------------------------------------------

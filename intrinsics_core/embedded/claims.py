@@ -13,7 +13,7 @@ What it is not: a reader. A claim wrongly said to claim nothing is never judged,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -93,11 +93,10 @@ class _TurnWithCalls:
         known = " ".join([self.asked, *told, *self.outputs])
         return keys_of(_PARTS_OF_NAMES.sub(" ", known)) | keys_of(known)
 
-    def tells(self, sentence: str, details: Sequence[Unit]) -> bool:
-        """Whether a call has the effect that a sentence reports, and the names and numbers of it stand here."""
-        return all(unit.keys & self.keys for unit in details) and any(
-            has_done(sentence, call.name, str(call.arguments)) for call in self.calls
-        )
+    def did(self, sentence: str) -> bool:
+        """Whether a call has the effect that a sentence reports."""
+        read = (places_of_call(sentence, call.name, str(call.arguments)) for call in self.calls)
+        return any(load_text_head("calls").kind(each) == "done" for each in read)
 
 
 class Spoken:
@@ -112,7 +111,7 @@ class Spoken:
             elif message.role == "tool":
                 turns[-1].outputs.append(message.content)
             turns[-1].calls.extend(message.tool_calls)
-        self._last, self._earlier = turns[-1], [turn for turn in turns[:-1] if turn.calls]
+        self._turns, self._last = turns, len(turns) - 1
 
     def tells(self, sentence: str, question: str, vectors: Floats | None = None) -> bool:
         """Whether a sentence says no more than what a call has done, who answers, or what the user said.
@@ -139,13 +138,27 @@ class Spoken:
 
     def _done(self, sentence: str, question: str) -> bool:
         details = [unit for unit in claim(sentence).units if unit.is_detail]
-        if self._last.tells(sentence, details):
+        if self._last in self._holding(details) and self._turns[-1].did(sentence):
             return True
         # A call of an earlier turn is no reason to believe that a new task was done.
-        if not all(asks_what_was_done(span.text) for span in laid_out(self._last.asked)):
+        if not all(asks_what_was_done(span.text) for span in laid_out(self._turns[-1].asked)):
             return False
         details += [unit for unit in claim(question).units if unit.is_detail]
-        return any(turn.tells(sentence, details) for turn in self._earlier)
+        return any(self._turns[number].did(sentence) for number in self._holding(details) if number != self._last)
+
+    def _holding(self, details: Sequence[Unit]) -> Collection[int]:
+        """The numbers of the turns in which all these names and numbers stand, found without a look at each turn."""
+        found = [set[int]().union(*(self._by_key.get(key, ()) for key in unit.keys)) for unit in details]
+        return set.intersection(*found) if found else range(len(self._turns))
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[int]]:
+        """The numbers of the turns, by the keys in them."""
+        found: dict[str, list[int]] = {}
+        for number, turn in enumerate(self._turns):
+            for key in turn.keys:
+                found.setdefault(key, []).append(number)
+        return found
 
     def _is_known(self, sentence: str) -> bool:
         """Whether the names and numbers of a sentence were told by the system or the user.
@@ -167,27 +180,16 @@ class Spoken:
         return any(unit.is_name for m in self._task.messages if m.role == "system" for unit in claim(m.content).units)
 
 
-def has_done(sentence: str, name: str, arguments: str) -> bool:
-    """Whether a tool has the effect that a sentence reports, as far as its name and arguments tell."""
-    return load_text_head("calls").kind(places_of_call(sentence, name, arguments)) == "done"
-
-
 def places_of_call(sentence: str, name: str, arguments: str) -> tuple[int, ...]:
     """What a head reads of a sentence beside a call: each pair of their words, and how many they share."""
-    return hashed(_of_call(sentence, name, arguments))
-
-
-def _of_call(sentence: str, name: str, arguments: str) -> Iterator[str]:
     said = frozenset(terms(sentence, stopwords=True))
     tool = frozenset(terms(_PARTS_OF_NAMES.sub(" ", name), stopwords=True))
     content = frozenset(token.term for token in tokens(sentence) if not token.is_stop)
-    yield from (f"{a}*{b}" for a in said for b in tool)
-    yield from tool
-    yield from (f"{a}-" for a in said)
-    yield f"alike:{min(2, len({a[:3] for a in content} & {b[:3] for b in tool}))}"
-    yield f"same:{min(2, len(content & tool))}"
-    yield f"given:{min(2, len(content & frozenset(terms(arguments))))}"
-    yield f"content:{min(4, len(content))}"
+    alike = len({a[:3] for a in content} & {b[:3] for b in tool})
+    same, given = len(content & tool), len(content & frozenset(terms(arguments)))
+    counts = {"alike": min(2, alike), "same": min(2, same), "given": min(2, given), "content": min(4, len(content))}
+    pairs = [f"{a}*{b}" for a in said for b in tool]
+    return hashed([*pairs, *tool, *(f"{a}-" for a in said), *(f"{name}:{n}" for name, n in counts.items())])
 
 
 def names_of_the_user(turns: Iterable[Message], texts: Sequence[str]) -> frozenset[str]:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from intrinsics_core import INTRINSICS, Runtime, arun, as_runtime, run
+from intrinsics_core import INTRINSICS, Call, Runtime, arun, arun_many, as_runtime, run, run_many
+from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
+from intrinsics_core.chains.evidence import evidence, title_of
+from intrinsics_core.chains.notes import signed, verdicts_in
+from intrinsics_core.chains.scores import marked, own_score, retrievers_score, verdict_on
+from intrinsics_core.chains.transcript import ChatTurn, MadeCall, messages
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from intrinsics_core.runtimes import check
-from tests.contract import ContractTests
+from tests.contract import ContractTests, decisions
 
 
 class Component:
@@ -33,25 +40,76 @@ class Component:
         return as_runtime(keyed)
 
 
+class AnswerCheck:
+    """The same framework's check of an answer. What becomes of the answer is decided by `chains`."""
+
+    def __init__(self, checks: Any = ("audit",), runtime: Any = None, text: str = "", **settings: Any) -> None:
+        self.checks, self.runtime, self.text = AnswerChecks(checks, **settings), as_runtime(runtime), text
+
+    def judging(self, inputs: Mapping[str, Any]) -> Steps[CheckedAnswer]:
+        return self.checks.judge(inputs["messages"], inputs["documents"])
+
+    def output(self, inputs: Mapping[str, Any], judged: CheckedAnswer) -> dict[str, Any]:
+        answer, act = inputs["messages"][-1]["content"], judged.decision.act
+        metadata = {} if act == "pass" else signed({}, judged.dumped, answer, inputs["documents"])
+        return {"answer": self.text if act == "replace" else answer, "metadata": metadata}
+
+
 class Plain:
     intrinsics = frozenset(INTRINSICS)
+    reuses_verdicts = False
 
     def build(self, intrinsic: str, **settings: Any) -> Component:
         return Component(intrinsic, **settings)
 
+    def check(self, **settings: Any) -> AnswerCheck:
+        return AnswerCheck(**settings)
+
     def inputs(self, intrinsic: str, messages: Any, documents: Any) -> dict[str, Any]:
+        asked = messages[-1]["content"]
+        scores = [retrievers_score(d.get("score"), d["metadata"], asked) for d in documents]
         titled = [{**d, "title": d["metadata"].get("title")} for d in documents]
-        return {"messages": messages, "documents": titled}
+        return {"messages": messages, "documents": [{**d, "score": s} for d, s in zip(titled, scores, strict=True)]}
 
     def snapshot(self, inputs: Any) -> Any:
         return copy.deepcopy(inputs)
 
-    def call(self, component: Component, inputs: dict[str, Any]) -> dict[str, Any]:
-        result = run(component._call(inputs), component.runtime)
-        return {"result": result, "given": inputs["documents"]}
+    def call(self, component: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(component, AnswerCheck):
 
-    async def acall(self, component: Component, inputs: dict[str, Any]) -> dict[str, Any]:
-        return {"result": await arun(component._call(inputs), component.runtime), "given": inputs["documents"]}
+            def judged(calls: Sequence[Call[Any]]) -> list[Any]:
+                return list(run_many(calls, component.runtime))
+
+            return component.output(inputs, run_steps(component.judging(inputs), {"run": judged}))
+        result = run(component._call(inputs), component.runtime)
+        return {"intrinsic": component.intrinsic, "result": result, "given": inputs}
+
+    async def acall(self, component: Any, inputs: dict[str, Any]) -> dict[str, Any]:
+        if isinstance(component, AnswerCheck):
+
+            async def judged(calls: Sequence[Call[Any]]) -> list[Any]:
+                return list(await arun_many(calls, component.runtime))
+
+            return component.output(inputs, await arun_steps(component.judging(inputs), {"run": judged}))
+        result = await arun(component._call(inputs), component.runtime)
+        return {"intrinsic": component.intrinsic, "result": result, "given": inputs}
+
+    def answered(self, output: dict[str, Any]) -> tuple[str, Mapping[str, Any]]:
+        return output["answer"], verdicts_in(output["metadata"])
+
+    def again(self, inputs: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
+        return self.inputs(output["intrinsic"], inputs["messages"], self.documents(output))
+
+    def guarded(self, question: str, calls: Sequence[MadeCall], answer: str, **settings: Any) -> tuple[str, Any]:
+        tools, turns = settings.pop("tools"), [ChatTurn("user", question)]
+        turns += [ChatTurn("assistant", "", (call,)) for call in calls]
+        turns.append(ChatTurn("assistant", answer))
+        made = [replace(call, documents=call.documents and tuple({"text": text} for text in call.documents))
+                for call in calls if call.done]  # fmt: skip
+        found = evidence([], made, [], tools, text_of=lambda d: d["text"],
+                         from_text=lambda call: {"text": call.result, "title": title_of(call, question)})  # fmt: skip
+        guard = AnswerCheck("hallucination-detection", text=decisions.BLOCKED, **settings)
+        return self.answered(self.call(guard, {"messages": messages(turns), "documents": found}))
 
     def result(self, intrinsic: str, inputs: Any, output: dict[str, Any]) -> dict[str, Any]:
         from tests.contract.suite import shown
@@ -59,9 +117,17 @@ class Plain:
         return shown(intrinsic, output["result"])
 
     def documents(self, output: dict[str, Any]) -> list[dict[str, Any]]:
-        rows = getattr(output["result"], "ranking", None) or getattr(output["result"], "judgements", ())
-        kept = [row for row in rows if getattr(row, "label", "") != "irrelevant"]
-        return [{"id": None, **copy.deepcopy(output["given"][row.index])} for row in kept]
+        result, asked = output["result"], output["given"]["messages"][-1]["content"]
+        rows = getattr(result, "ranking", None) or getattr(result, "judgements", ())
+        found = []
+        for row in rows:
+            if getattr(row, "label", "") != "irrelevant":
+                given = output["given"]["documents"][row.index]
+                verdict = verdict_on(output["intrinsic"], row, result)
+                metadata = marked(given["metadata"], verdict, given["score"], asked)
+                score = own_score(row, result, given["score"])
+                found.append({"id": given.get("id"), "text": given["text"], "metadata": metadata, "score": score})
+        return found
 
     def dump(self, component: Component) -> Any:
         return {"intrinsic": component.intrinsic, "runtime": component.spec, "on_error": component.on_error}
