@@ -166,9 +166,7 @@ class Spoken:
         Where the system gives no name, the assistant may have one.
         """
         unknown = [unit for unit in claim(sentence).units if unit.is_detail and not unit.keys & self._told]
-        if not unknown or self._is_named:
-            return not unknown
-        return len(unknown) == 1 and unknown[0].is_name
+        return not unknown or (not self._is_named and len(unknown) == 1 and unknown[0].is_name)
 
     @cached_property
     def _told(self) -> frozenset[str]:
