@@ -63,7 +63,13 @@ def verdict_in(metadata: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def with_verdicts(metadata: Mapping[str, Any], verdicts: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of the metadata with verdicts beside those that are there. What is not ours is replaced, not read."""
-    return {**metadata, KEY: {**verdicts_in(metadata), **verdicts}}
+    marks = {**verdict_in(metadata, ABOUT), **verdicts.get(ABOUT, {})}
+    return {**metadata, KEY: {**verdicts_in(metadata), **verdicts, **({ABOUT: marks} if marks else {})}}
+
+
+def about(names: Collection[str], answer: str, documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What tells, beside verdicts of these names, that they are about this answer and these documents (`digest`)."""
+    return {ABOUT: dict.fromkeys(map(underscored, names), digest(answer, documents))} if names else {}
 
 
 def signed(
@@ -77,10 +83,8 @@ def signed(
         answer: its text.
         documents: what they were judged by, as the core takes them.
     """
-    mark = digest(answer, documents)
-    about = {**verdict_in(metadata, ABOUT), **{underscored(name): mark for name in verdicts}}
     named = {underscored(name): verdict for name, verdict in verdicts.items()}
-    return with_verdicts(metadata, {**named, ABOUT: about})
+    return with_verdicts(metadata, {**named, **about(verdicts, answer, documents)})
 
 
 def known_verdict(

@@ -16,9 +16,6 @@ class Adapter(Protocol):
     intrinsics: Sequence[str]
     """The intrinsics that the integration has a component for."""
 
-    reuses_verdicts: bool
-    """Whether a reviser uses the verdict that an answer carries."""
-
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         """The component. ``runtime`` is a core runtime, a config, or None. With another ``on_error`` than ``"raise"``
         it must be built so that a degraded result can be told from its output.

@@ -417,8 +417,6 @@ class ContractTests:
 
     def test_a_verdict_that_an_answer_carries_is_used_again(self) -> None:
         inputs = self.given("audit")
-        if not self.adapter.reuses_verdicts:
-            pytest.skip("this integration's reviser asks anew")
         checked = self.adapter.call(
             self.adapter.check(checks="hallucination-detection", runtime=Scripted(judge)), inputs
         )

@@ -48,7 +48,6 @@ def built(intrinsic: str, **settings: Any) -> Any:
 
 class HaystackAdapter:
     intrinsics = tuple(COMPONENTS)
-    reuses_verdicts = True
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         return built(intrinsic, runtime=runtime, on_error=on_error)

@@ -42,7 +42,6 @@ CLASSES = [getattr(made, "func", made) for made in COMPONENTS.values()]
 
 class LangChainAdapter:
     intrinsics = tuple(COMPONENTS)
-    reuses_verdicts = True
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         # A query is a plain string, which cannot say that it is a fallback; the result object can.

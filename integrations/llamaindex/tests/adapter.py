@@ -47,7 +47,6 @@ class Inputs:
 
 class LlamaIndexAdapter:
     intrinsics = tuple(COMPONENTS)
-    reuses_verdicts = False
 
     def build(self, intrinsic: str, *, runtime: Any = None, on_error: str = "raise") -> Any:
         return COMPONENTS[intrinsic](runtime=runtime, on_error=on_error)
@@ -209,5 +208,5 @@ def _evaluated(output: Any) -> dict[str, Any]:
 
 def _annotated(output: Response) -> dict[str, Any]:
     assert output.metadata["kept"] is True
-    (whole,) = output.metadata["rag_intrinsics"].values()
+    (whole,) = (verdict for name, verdict in output.metadata["rag_intrinsics"].items() if name != "about")
     return whole

@@ -104,11 +104,11 @@ def test_each_part_can_be_left_out() -> None:
         synthesizer = AnswerabilityGate(Says(ANSWER), check=check, runtime=judging())
         return set(synthesizer.synthesize(QUESTION, nodes()).metadata["rag_intrinsics"])
 
-    assert found(BOTH) == {"answerability", *BOTH}
-    assert found("citations") == {"answerability", "citations"}
+    assert found(BOTH) == {"about", "answerability", *BOTH}
+    assert found("citations") == {"about", "answerability", "citations"}
     assert found(None) == {"answerability"}
     checked: Any = AnswerCheck(BOTH).check(QUESTION, Says(ANSWER).synthesize(QUESTION, nodes()))
-    assert set(checked.metadata["rag_intrinsics"]) == {*BOTH}
+    assert set(checked.metadata["rag_intrinsics"]) == {"about", *BOTH}
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
@@ -138,7 +138,7 @@ def test_a_sync_stream_passes_tokens_as_they_come() -> None:
     assert set(response.metadata["rag_intrinsics"]) == {"answerability"}
     rest = list(tokens)
     assert "Ada " + "".join(rest) == ANSWER + " "
-    assert set(response.metadata["rag_intrinsics"]) == {"answerability", *BOTH}
+    assert set(response.metadata["rag_intrinsics"]) == {"about", "answerability", *BOTH}
     assert len(runtime.waves) == gate_only + 1  # both are asked for in one wave
 
 

@@ -61,7 +61,7 @@ def test_an_engine_is_audited_in_one_line(asynchronous: bool) -> None:
     assert [s["label"] for s in found["sentences"]] == ["faithful", "unfaithful"]
     (cited,) = found["sentences"][0]["citations"]
     assert cited["document_id"] == "mill"
-    assert set(response.metadata["rag_intrinsics"]) == {"audit"}
+    assert set(response.metadata["rag_intrinsics"]) == {"about", "audit"}
 
 
 def test_it_goes_wherever_an_engine_goes_and_never_costs_the_answer() -> None:

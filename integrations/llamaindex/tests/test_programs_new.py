@@ -183,4 +183,5 @@ def test_17_a_verdict_that_fell_back_says_so_in_what_is_dumped() -> None:
         CompletingLLM(reply=FAITHFUL), check=BOTH, runtime=CompletingLLM(reply="?"), on_error="open"
     )
     found = json.loads(json.dumps(engine.synthesize(QUESTION, nodes()).metadata["rag_intrinsics"]))
+    assert found.pop("about").keys() == set(BOTH)
     assert all("MalformedReply" in verdict["degraded"] for verdict in found.values()) and len(found) == 3

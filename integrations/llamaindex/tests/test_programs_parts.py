@@ -135,7 +135,7 @@ def test_19_an_agents_answer_is_cited(asked: str) -> None:
         return await AnswerCheck(asked).acheck(ASKED, output)
 
     shown = cited(asyncio.run(main()), "inline")
-    assert shown.startswith(f"{SAID}[1]") and "[1] hours" in shown
+    assert shown.startswith(f"{SAID}[1]") and "[1] The town library opens at nine." in shown
 
 
 def test_19_a_response_with_sources_given_twice_is_cited() -> None:

@@ -29,7 +29,7 @@ from pydantic import Field
 
 from intrinsics_core import Call, InvalidInput
 from intrinsics_core.chains.checks import AnswerChecks
-from intrinsics_core.chains.notes import CANNED, KEY, underscored, verdicts_in
+from intrinsics_core.chains.notes import CANNED, KEY, about, known_detection, underscored, verdicts_in
 from intrinsics_core.chains.policy import Decision, Unretrieved
 from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.intrinsics import OnError
@@ -140,7 +140,7 @@ class AnswerCheck(IntrinsicComponent):
             >>> index = VectorStoreIndex([TextNode(text="Ada Brink built it.")], embed_model=MockEmbedding(8))
             >>> engine = AnswerCheck().as_query_engine(index.as_query_engine(llm=MockLLM()))
             >>> sorted(engine.query("Who built it?").metadata["rag_intrinsics"])
-            ['audit']
+            ['about', 'audit']
         """
         return _CheckedQueryEngine(query_engine, self)
 
@@ -190,7 +190,7 @@ class AnswerCheck(IntrinsicComponent):
         for name, result in found.results.items():
             if result.degraded:
                 logger.warning("%s fell back: %s", name, result.degraded)
-        return found.dumped, found.decision
+        return {**found.dumped, **about(found.results, answer, documents)}, found.decision
 
     def _failed(self, error: Exception) -> Judged:
         """Where not even a fallback could be made of it: why there are no verdicts."""
@@ -375,8 +375,9 @@ class Reviser(IntrinsicComponent):
 
     Returns a copy with the new text; ``metadata["rag_intrinsics"]["revise"]`` holds each change with its offsets in the
     old text, and what is still unsupported. Without a language model as ``runtime`` nothing is mended: what is
-    unfaithful is dropped. Verdicts on the old text are left out. Where nothing is left, the text is empty and the
-    verdict gives the reason.
+    unfaithful is dropped. What an :class:`AnswerCheck` said of this very text's sentences by these nodes is used;
+    verdicts on a text that is no more are left out. Where nothing is left, the text is empty and the verdict gives the
+    reason.
 
     Args:
         mend: False only drops.
@@ -423,7 +424,10 @@ class Reviser(IntrinsicComponent):
             raise InvalidInput("the response has no text to revise", intrinsic=self.intrinsic,
                                expected="one that is text, and whole", got=type(response).__name__)  # fmt: skip
         documents = passages(sources_of(response, self.tools, asked_in(query)), self.metadata_mode)
-        return self._ask(conversation(query, answer_of(response), history, calls_of(response), documents), documents)
+        answer = answer_of(response)
+        known = known_detection(noted_on(response), answer, documents)
+        turns = conversation(query, answer, history, calls_of(response), documents)
+        return self._ask(turns, documents, verdicts=known)
 
     def _revised(self, response: Any, result: RevisedAnswer) -> Any:
         if result.degraded:

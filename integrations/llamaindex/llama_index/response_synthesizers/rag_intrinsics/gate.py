@@ -116,7 +116,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         >>> node = NodeWithScore(node=TextNode(id_="mill", text="Ada Brink built the tide mill in 1911."))
         >>> gate = AnswerabilityGate(MockLLM(), check="audit", canned="The archive does not say.")
         >>> sorted(gate.synthesize("Who built the tide mill?", [node]).metadata["rag_intrinsics"])
-        ['answerability', 'audit']
+        ['about', 'answerability', 'audit']
         >>> print(gate.synthesize("What does a zeppelin ticket cost?", [node]))
         The archive does not say.
     """
