@@ -115,11 +115,6 @@ def without_verdicts(metadata: Mapping[str, Any], names: Collection[str] = OF_A_
     return {**{name: value for name, value in metadata.items() if name != KEY}, **({KEY: kept} if kept else {})}
 
 
-def unfaithful_places(verdict: Mapping[str, Any]) -> set[tuple[int, int]]:
-    """Where the sentences begin and end that a verdict calls unfaithful: a reference on them would say otherwise."""
-    return {(row["begin"], row["end"]) for row in verdict.get("sentences") or () if row["label"] == "unfaithful"}
-
-
 def without_wrong_citations(cited: Citations, found: HallucinationDetection | Audit | None) -> Citations:
     """The citations without those of sentences that are judged unfaithful: nothing supports these."""
     wrong = [row for row in found.sentences if row.label == "unfaithful"] if found else ()
