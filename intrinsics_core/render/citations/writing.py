@@ -43,9 +43,7 @@ def labelled(documents: Iterable[DocumentLike], label: Callable[[Document], str]
     Returns:
         A function of an id; an id of none of them is shown as it is.
     """
-    shown: dict[str, str] = {}
-    for document in documents_of("citations", documents):
-        shown.setdefault(document.id or "", label(document))
+    shown = {one.id or "": label(one) for one in reversed(documents_of("citations", documents))}
     return lambda name: shown.get(name, name)
 
 
