@@ -348,7 +348,8 @@ def test_7_no_brackets_reach_the_model() -> None:
     from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 
     inner = RetrieverQueryEngine(searching(), AnswerabilityGate(Notes(reply=FAITHFUL), check=BOTH, mode="annotate"))
-    engine = TransformQueryEngine(inner, QueryRewriteTransform(), transform_metadata={"chat_history": TURNS})
+    turns = [ChatMessage("Tell me about the tide mill."), ChatMessage("It stands on the east quay.", role="assistant")]
+    engine = TransformQueryEngine(inner, QueryRewriteTransform(), transform_metadata={"chat_history": turns})
     engine.query(FOLLOW_UP)
     asked = prompts[0].split("Query: ")[-1].split("\n")[0]
     assert "mill" in asked and "(" not in asked

@@ -65,10 +65,11 @@ def expanding(request: Any) -> Any:
 @pytest.mark.parametrize("how", ["query", "metadata", "memory"])
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_the_conversation_comes_three_ways(how: str, asynchronous: bool) -> None:
-    memory = ChatMemoryBuffer.from_defaults(chat_history=list(HISTORY), token_limit=3000)
+    turns = [ChatMessage("Where is the tide mill at Port Ellery?"), HISTORY[1]]
+    memory = ChatMemoryBuffer.from_defaults(chat_history=turns, token_limit=3000)
     rewrite = QueryRewriteTransform(memory=memory if how == "memory" else None)
-    query = ConversationQuery("Who built it?", chat_history=HISTORY) if how == "query" else "Who built it?"
-    metadata = {"chat_history": HISTORY} if how == "metadata" else {}
+    query = ConversationQuery("Who built it?", chat_history=turns) if how == "query" else "Who built it?"
+    metadata = {"chat_history": turns} if how == "metadata" else {}
     found: Any = asyncio.run(rewrite.arun(query, metadata)) if asynchronous else rewrite.run(query, metadata)
     assert found.rewrite.changed and "mill" in found.query_str
     assert found.rewrite.original == "Who built it?"
