@@ -101,7 +101,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
 
     @property
     def engine(self) -> Runtime:
-        """The core runtime behind this component, made once, at first use."""
+        """The core runtime, made once, at first use."""
         if self._engine is None:
             with _making:
                 if self._engine is None:
@@ -141,7 +141,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
 
     @property
     def _raises(self) -> bool:
-        return (self.on_error or _by_default(TABLE[self.intrinsic].judges_answers)) == "raise"
+        return self.on_error == "raise" or (self.on_error is None and not TABLE[self.intrinsic].judges_answers)
 
     def _check_that_it_raises(self, what: str) -> None:
         if not self._raises:
@@ -162,9 +162,13 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         """Like :meth:`invoke`, without ever blocking the event loop."""
         return await self._acall_with_config(self._arun, input, config, **kwargs)
 
-    def _ask(self, given: ChainInput) -> Call[Any]:
+    def _ask(self, given: ChainInput, **more: Any) -> Call[Any]:
         """The call of the core."""
-        return INTRINSICS[self.intrinsic](given.messages, given.passages, **self._settings(given))
+        # An answer exists already and must not be lost with its verdict.
+        answered = TABLE[self.intrinsic].judges_answers and given.answer is not None
+        settings = more | {name: getattr(self, name) for name in ("date", *self._options)}
+        settings["on_error"] = self.on_error or ("fallback" if answered else "raise")
+        return INTRINSICS[self.intrinsic](given.messages, given.passages, **settings)
 
     @abstractmethod
     def _tell(self, value: Any, given: ChainInput, result: Any) -> Any:
@@ -202,18 +206,10 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
     def _output(self, value: Any, given: ChainInput, result: Result) -> Any:
         return result if self.return_result else self._tell(value, given, result)
 
-    def _settings(self, given: ChainInput) -> dict[str, Any]:
-        """The arguments of the intrinsic's function beside messages and documents."""
-        answered = TABLE[self.intrinsic].judges_answers and given.answer is not None
-        how = {name: getattr(self, name) for name in self._options}
-        return {"on_error": self.on_error or _by_default(answered), "date": self.date, **how}
 
-
-def as_open(chunk: Any) -> Any:
-    """A chunk that is not the last: the verdict follows."""
-    if isinstance(chunk, AIMessageChunk) and chunk.chunk_position is not None:
-        return chunk.model_copy(update={"chunk_position": None})
-    return chunk
+def as_open(chunk: AIMessageChunk) -> AIMessageChunk:
+    """The chunk, not as the last: the verdict follows."""
+    return chunk if chunk.chunk_position is None else chunk.model_copy(update={"chunk_position": None})
 
 
 class StreamingIntrinsic(Intrinsic, ABC):
@@ -249,8 +245,3 @@ class StreamingIntrinsic(Intrinsic, ABC):
         passed = lambda pieces: astream_steps(self._streamed(), pieces, do)  # noqa: E731
         async for chunk in self._atransform_stream_with_config(input, passed, config, **kwargs):
             yield chunk
-
-
-def _by_default(judges_an_answer: bool) -> str:
-    """An answer exists already and must not be lost with its verdict."""
-    return "fallback" if judges_an_answer else "raise"

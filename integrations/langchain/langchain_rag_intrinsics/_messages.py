@@ -204,7 +204,13 @@ def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
         raise InvalidInput("documents is not a list", intrinsic=intrinsic, expected="a list of Document",
                            got=type(value).__name__)  # fmt: skip
-    return tuple(_document(item, i, intrinsic) for i, item in enumerate(value))
+    items = [Document(item) if isinstance(item, str) else item for item in value]
+    found = tuple(document for item in items if (document := as_document(item)) is not None)
+    if len(found) < len(items):
+        wrong = next(i for i, item in enumerate(items) if as_document(item) is None)
+        raise InvalidInput(f"documents[{wrong}] is not a document", intrinsic=intrinsic,
+                           expected="a Document or text", got=type(items[wrong]).__name__)  # fmt: skip
+    return found
 
 
 def canned(text: str, verdicts: Mapping[str, Any]) -> AIMessage:
@@ -287,15 +293,6 @@ def _is_written_message(value: Any) -> bool:
 def _role(turn: BaseMessage) -> str:
     kind = turn.type.removesuffix("MessageChunk").lower()
     return turn.role if isinstance(turn, ChatMessage) else _ROLES.get(kind, kind)
-
-
-def _document(value: Any, index: int, intrinsic: str) -> Document:
-    if isinstance(value, str):
-        return Document(value)
-    if (document := as_document(value)) is not None:
-        return document
-    raise InvalidInput(f"documents[{index}] is not a document", intrinsic=intrinsic, expected="a Document or text",
-                       got=type(value).__name__)  # fmt: skip
 
 
 def _first(value: Mapping[str, Any], names: Sequence[str]) -> Any:

@@ -32,10 +32,10 @@ class AnswerCheck(StreamingIntrinsic):
     ``chain.assign(answer=AnswerCheck())``. A gate's canned answer passes as it is. With ``return_result=True`` it
     returns the core's results by name.
 
-    Citations (of ``"citations"`` or ``"audit"``) are LangChain's own, among the ``annotations`` of the text block, with
-    ``title`` (else the source and its page) and ``url``; the document's id and the place in it are in ``extras``. A
-    sentence that is judged unfaithful is not cited. A streaming answer streams on, and one last chunk brings verdicts
-    and citations. To block, and to write citations into the text, it is held back as a whole.
+    Citations (of ``"citations"`` or ``"audit"``) are LangChain's own, among the ``annotations`` of the text block; the
+    document's id and the place in it are in ``extras``. A sentence that is judged unfaithful is not cited. A streaming
+    answer streams on, and one last chunk brings verdicts and citations. To block, and to write citations into the text,
+    it is held back as a whole.
 
     Args:
         checks: some of ``"audit"`` (everything; a language model is asked once), ``"hallucination-detection"``,
@@ -90,7 +90,7 @@ class AnswerCheck(StreamingIntrinsic):
 
     @cached_property
     def judging(self) -> AnswerChecks:
-        """The checks and what is done by what they say."""
+        """The checks, and what is done by them."""
         names = ("checks", "mode", "labels", "unretrieved", "on_error", "date", "options")
         return AnswerChecks(**{name: getattr(self, name) for name in names}, modes=("annotate", "block"))
 
@@ -176,8 +176,8 @@ class AnswerCheck(StreamingIntrinsic):
         while (piece := (yield PIECE, None)) is not ENDED:
             for chunk in stream.take(piece):
                 yield OUT, chunk
-            if (checker := stream.hearing()) is not None:
-                for chunk in stream.closed((yield "hear", (checker, stream.unheard()))):
+            if heard := stream.hearing():
+                for chunk in stream.closed((yield "hear", heard)):
                     yield OUT, chunk
         given = self._read(stream.value)
         result = (yield "judge", given) if self._without_asking(given) is None else None
@@ -214,10 +214,9 @@ class _Stream:
         self.held = check.return_result or check.citations is not None or check.mode == "block"
         self.value: Any = None
         self.passed: AIMessageChunk | None = None
-        self._text = ""
-        self._id: str | None = None
         self._checker: StreamChecker | None = None
-        self._heard = self._released = 0  # characters of the answer
+        self._id: str | None = None
+        self._text, self._heard, self._released = "", 0, 0  # of the answer: text, and characters
 
     def take(self, piece: Any) -> Iterator[AIMessageChunk]:
         """Keep a piece of the input; the part of the answer that is in it goes out."""
@@ -239,16 +238,15 @@ class _Stream:
         elif rest := _beside_text(answer):
             yield self._out(rest)
 
-    def hearing(self) -> StreamChecker | None:
-        """What is to hear the text that is `unheard`; None where there is nothing to judge yet."""
+    def hearing(self) -> tuple[StreamChecker, str] | None:
+        """What is to hear which text; None where there is nothing to judge yet."""
         if not self.check.live or self._heard == len(self._text) or is_canned(self.passed):
             return None
         self._checker = self._checker or self.check._checker(self.value)
-        return self._checker
-
-    def unheard(self) -> str:
+        if self._checker is None:
+            return None
         begin, self._heard = self._heard, len(self._text)
-        return self._text[begin:]
+        return self._checker, self._text[begin:]
 
     def closed(self, judged: Any) -> Iterator[AIMessageChunk]:
         """The verdicts of sentences that closed, and their text where it was held back."""
@@ -278,10 +276,9 @@ class _Stream:
         assert self.passed is not None
         last = AIMessageChunk(content="", id=self.passed.id, chunk_position="last")
         if result is not None:
-            cited = cited_in(result)
-            content = "" if cited is None else added_annotations(self.passed.content, given, cited)
-            metadata = check._metadata(given, result, before=False)
-            last = last.model_copy(update={"content": content, "response_metadata": metadata})
+            last.response_metadata = check._metadata(given, result, before=False)
+            if cited := cited_in(result):
+                last.content = added_annotations(self.passed.content, given, cited)
         yield last
 
     def _release(self, text: str) -> Iterator[AIMessageChunk]:
@@ -308,7 +305,6 @@ def _beside_text(message: AIMessage) -> AIMessageChunk | None:
 
 
 def _chunk(message: AIMessage) -> AIMessageChunk:
-    if not isinstance(message, AIMessageChunk):
-        return AIMessageChunk.model_validate(message.model_dump(exclude={"type"}))
-    opened: AIMessageChunk = as_open(message)
-    return opened
+    if isinstance(message, AIMessageChunk):
+        return as_open(message)
+    return AIMessageChunk.model_validate(message.model_dump(exclude={"type"}))

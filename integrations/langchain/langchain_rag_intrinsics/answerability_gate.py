@@ -88,7 +88,7 @@ class AnswerabilityGate(StreamingIntrinsic):
             if self._says(route, chunk, result):
                 text.append(chunk)
             else:
-                yield OUT, as_open(chunk)
+                yield OUT, as_open(chunk) if isinstance(chunk, AIMessageChunk) else chunk
         if text:
             yield OUT, self._answered(value, "".join(text), result)
         if isinstance(last, AIMessageChunk):

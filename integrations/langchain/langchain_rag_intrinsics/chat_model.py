@@ -16,18 +16,8 @@ from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Usage
-from intrinsics_core.runtimes import register_chat_models
-from intrinsics_core.runtimes.chat import (
-    DRAWN_BY,
-    LOGPROBS,
-    SCHEMA,
-    TOP_LOGPROBS,
-    ChatRuntime,
-    drawing,
-    ended,
-    token_logprobs,
-    turns,
-)
+from intrinsics_core.runtimes import chat, register_chat_models
+from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime
 from langchain_rag_intrinsics._wrapped import chat_models, over
 
 _TURNS = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
@@ -108,8 +98,8 @@ class ChatModelRuntime(ChatRuntime):
         usage = Usage(requests=1, prompt_tokens=tokens.get("input_tokens", 0),
                       completion_tokens=tokens.get("output_tokens", 0), cached_tokens=cached,
                       seconds=seconds)  # fmt: skip
-        return Generated(text, logprobs=token_logprobs(metadata.get("logprobs"), text), finish_reason=ended(metadata),
-                         usage=usage)  # fmt: skip
+        return Generated(text, usage=usage, finish_reason=chat.ended(metadata),
+                         logprobs=chat.token_logprobs(metadata.get("logprobs"), text))  # fmt: skip
 
     def _asking(
         self, request: Generate, features: frozenset[str]
@@ -118,7 +108,7 @@ class ChatModelRuntime(ChatRuntime):
 
         def asking(model: BaseChatModel) -> Runnable[Any, Any]:
             fields = type(model).model_fields
-            settings = drawing(request, {name: getattr(model, name) for name in DRAWN_BY if name in fields})
+            settings = chat.drawing(request, {name: getattr(model, name) for name in chat.DRAWN_BY if name in fields})
             if request.attempt or request.temperature > 0:
                 settings["cache"] = False  # or LangChain's cache would give the same sample, or malformed reply, again
             if LOGPROBS in features and (LOGPROBS in self._insisted or _gives_logprobs(model)):
@@ -132,7 +122,7 @@ class ChatModelRuntime(ChatRuntime):
 
         config = ensure_config({"tags": ["nostream", f"rag_intrinsics:{request.intrinsic}"]})
         model = over(self.model, config, asking) or _stopping(self.model, request)
-        return model, [_TURNS[role](text) for role, text in turns(request)], config
+        return model, [_TURNS[role](text) for role, text in chat.turns(request)], config
 
 
 def _tell_of_opaque(name: str, wanted: Mapping[str, bool | None]) -> None:
@@ -141,12 +131,9 @@ def _tell_of_opaque(name: str, wanted: Mapping[str, bool | None]) -> None:
         raise InvalidInput(f"{' and '.join(asked)} cannot be asked of this {name}: no chat model is found in it",
                            expected="a chat model, or one with retries, fallbacks or settings bound to it")  # fmt: skip
     if lost := [feature for feature, on in wanted.items() if on is None]:
-        warnings.warn(
-            f"no chat model is found in this {name}: it is asked without {' and '.join(lost)}. Give the chat model, or "
-            "say that it is meant: ChatModelRuntime(..., structured_output=False, logprobs=False)",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+        told = f"no chat model is found in this {name}: it is asked without {' and '.join(lost)}. Give the chat model, "
+        meant = "or say that it is meant: ChatModelRuntime(..., structured_output=False, logprobs=False)"
+        warnings.warn(told + meant, RuntimeWarning, stacklevel=3)
 
 
 def _stopping(model: Runnable[Any, Any], request: Generate) -> Runnable[Any, Any]:

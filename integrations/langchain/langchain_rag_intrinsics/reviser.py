@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from intrinsics_core import Call
 from intrinsics_core.chains.notes import known_detection, with_verdicts, without_verdicts
 from intrinsics_core.protocol.results import RevisedAnswer
 from langchain_rag_intrinsics._citations import with_text
@@ -17,10 +18,9 @@ class Reviser(Intrinsic):
 
     Takes ``{"question" | "messages", "documents", "answer"}``; returns the answer with its new text, and in
     ``response_metadata["rag_intrinsics"]["revise"]`` what changed and what is still not supported. What an
-    :class:`AnswerCheck` said of this very text's sentences by these documents is used; verdicts on a text that is no
-    more are left out. A language model mends; the embedded runtime drops what is unfaithful. With
-    ``return_result=True`` it returns the core's RevisedAnswer. A stream waits for the whole answer: what has been shown
-    cannot be taken back.
+    :class:`AnswerCheck` said of this very text by these documents is used. A language model mends; the embedded runtime
+    drops what is unfaithful. With ``return_result=True`` it returns the core's RevisedAnswer. A stream waits for the
+    whole answer.
 
     Args:
         mend: False only drops.
@@ -43,10 +43,10 @@ class Reviser(Intrinsic):
     def _without_asking(self, given: ChainInput) -> Any:
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
-    def _settings(self, given: ChainInput) -> dict[str, Any]:
+    def _ask(self, given: ChainInput, **more: Any) -> Call[Any]:
         answer = given.answer
         known = answer and known_detection(answer.response_metadata, str(answer.text), given.passages)
-        return super()._settings(given) | {"verdicts": known}
+        return super()._ask(given, verdicts=known, **more)
 
     def _tell(self, value: Any, given: ChainInput, result: RevisedAnswer) -> Any:
         answer = given.answer
