@@ -35,11 +35,7 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
         return found
 
     def _judged(self, given: ChainInput, rows: Sequence[Any], result: Any, **more: Any) -> list[Document]:
-        """Copies of the documents that the rows name, in the rows' order, each with its score and verdict.
-
-        Args:
-            more: what is said with every one of them.
-        """
+        """Copies of the documents that the rows name, each with its score and verdict; ``more`` is said with each."""
         copies = []
         for row in rows:
             document = given.documents[row.index]
@@ -58,8 +54,8 @@ class IntrinsicsReranker(Compressor):
     A document compressor and a Runnable over ``{"query" | "question" | "messages", "documents"}``. Returns copies:
     ``metadata["relevance_score"]`` holds the score, ``metadata["retrieval_score"]`` the retriever's, and flat keys the
     verdict (``reranking_rank``; see :mod:`intrinsics_core.chains.scores`). With ``return_result=True``, ``invoke``
-    returns the core's Ranking. Where each document has a probability, the retriever's own scores take part in it, with
-    a bound, where all documents have one in ``metadata["relevance_score"]``, or else in ``metadata["score"]``.
+    returns the core's Ranking. The retriever's scores take part in probabilities where all documents have one in
+    ``metadata["relevance_score"]``, or else in ``metadata["score"]``.
 
     Args:
         top_n: return at most this many; None for all.

@@ -15,14 +15,11 @@ from langchain_rag_intrinsics import _runtime
 
 
 class IntrinsicsEmbeddings(BaseModel, Embeddings):
-    """Vector search out of the box, offline: the small encoder that ships, on the CPU, for any vector store.
-
-    Vectors have length 1, so that the cosine and the dot product rank alike. The same encoder serves the components
-    that judge with the embedded runtime, and is in memory once.
+    """Vector search offline: the small encoder that ships, on the CPU, for any vector store. Vectors have length 1.
 
     Args:
-        runtime: None or ``"embedded"`` for the encoder that ships; ``{"kind": "embedded", "path": ...}`` for a better
-            one in a local folder; or an EmbeddedRuntime.
+        runtime: None or ``"embedded"`` for the encoder that ships; ``{"kind": "embedded", "path": ...}`` for one in a
+            local folder; or an EmbeddedRuntime.
 
     Raises:
         InvalidInput: the runtime is no embedded one.

@@ -14,8 +14,8 @@ class QueryRewriter(Intrinsic):
     """A conversation in, its last question out, so that a retriever needs no history.
 
     Takes a question, a list of messages, or a mapping with ``messages`` or ``question`` and ``chat_history``. Returns
-    the plain question, or, with ``for_retrieval=True``, the form for a retriever, which may have keywords added; with
-    ``return_result=True`` the core's QueryRewrite. A fallback returns the question as it was and is logged.
+    the plain question, with ``for_retrieval=True`` the form for a retriever, with ``return_result=True`` the core's
+    QueryRewrite. A fallback returns the question as it was and is logged.
 
     Example:
         >>> from langchain_rag_intrinsics import QueryRewriter
@@ -41,9 +41,8 @@ class QueryRewriter(Intrinsic):
 class QueryExpander(Intrinsic):
     """A conversation in, several queries out, the original first, to be retrieved with side by side.
 
-    Takes what :class:`QueryRewriter` takes; ``documents`` may hold first results. Returns the queries; with
-    ``return_result=True`` the core's QueryExpansion, which names the strategy of each. A fallback returns the question
-    alone and is logged as a warning.
+    Takes what :class:`QueryRewriter` takes; ``documents`` may hold first results. Returns the queries, or with
+    ``return_result=True`` the core's QueryExpansion. A fallback returns the question alone and is logged.
 
     Example:
         >>> from langchain_rag_intrinsics import QueryExpander

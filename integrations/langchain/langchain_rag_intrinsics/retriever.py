@@ -66,12 +66,11 @@ Compressors = Annotated[Any, BeforeValidator(_several)]
 class IntrinsicsRetriever(BaseRetriever):
     """Wraps any retriever: it rewrites, expands, retrieves in parallel, fuses, and reranks or filters.
 
-    Takes a question, or a conversation as :class:`QueryRewriter` takes it. Each step may be left out; each is a span
-    inside this retriever's. Asynchronous all the way where the parts are.
+    Takes a question, or a conversation as :class:`QueryRewriter` takes it. Each step may be left out; each is a span.
 
     Args:
         retriever: any Runnable, or function, from a query to documents. Further arguments of ``invoke`` (a tenant's
-            ``filter``) go to it, with every query; one that takes none refuses them. Also ``base_retriever``.
+            ``filter``) go to it, with every query. Also ``base_retriever``.
         rewriter: makes the question stand alone. Compressors get the plain question.
         expander: makes more queries, asked side by side; what each finds is fused by reciprocal rank.
         compressors: one or several in order: document compressors, document transformers, or Runnables and functions
@@ -114,7 +113,7 @@ class IntrinsicsRetriever(BaseRetriever):
         return True
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> list[Document]:
-        """Documents for a question or a conversation. What the config chooses (``configurable``) holds for each step.
+        """Documents for a question or a conversation.
 
         Raises:
             InvalidInput: there is no question, ``k`` is out of range, or the retriever takes no further arguments.
@@ -128,9 +127,7 @@ class IntrinsicsRetriever(BaseRetriever):
             return await super().ainvoke(input, config, **kwargs)
 
     def with_history(self) -> Runnable[Any, list[Document]]:
-        """This retriever for ``create_retrieval_chain``, which gives a retriever nothing but the question: asked
-        through this, the rewriter sees the chain's ``chat_history``.
-        """
+        """This retriever for ``create_retrieval_chain``: its rewriter sees the chain's ``chat_history``."""
         return RunnableLambda(self.invoke, afunc=self.ainvoke, name=self.get_name())
 
     def _get_relevant_documents(

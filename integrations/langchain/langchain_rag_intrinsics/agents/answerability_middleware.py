@@ -29,11 +29,10 @@ CANNED = "I cannot answer that from the documents I have."
 class AnswerabilityMiddleware(JudgingMiddleware):
     """Ends an agent's run with a canned answer where what it retrieved does not answer the question, or says so.
 
-    Before the model reads the results of its tools, the documents retrieved since the last user turn are judged against
-    the conversation. The canned answer carries the verdict in ``response_metadata["rag_intrinsics"]``. A tool that
-    searched and found nothing ends the run too. A run goes on that searched nothing, that another tool has told
-    something, or whose question was summarised away. Tools retrieve that return documents as their artifact
-    (``create_retriever_tool(..., response_format="content_and_artifact")``), or that are named in ``tools``.
+    Before the model reads the results of its tools, the documents retrieved since the last user turn are judged. The
+    canned answer carries the verdict in ``response_metadata["rag_intrinsics"]``. A tool that searched and found nothing
+    ends the run too. A run goes on that searched nothing, or that another tool has told something. Tools retrieve that
+    return documents (``create_retriever_tool(..., response_format="content_and_artifact")``), or that are named.
 
     Args:
         runtime, profile, metadata_fields: as for every component.
@@ -55,20 +54,10 @@ class AnswerabilityMiddleware(JudgingMiddleware):
         'Hello!'
     """
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        mode: Literal["annotate", "block"] = "block",
-        block_unsure: bool = False,
-        answer: Answer = CANNED,
-        tools: Collection[str] | str | None = None,
-        retries: int = 0,
-        on_error: str = "raise",
-        profile: Any = None,
-        metadata_fields: Any = (),
-        name: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *, mode: Literal["annotate", "block"] = "block", block_unsure: bool = False,
+                 answer: Answer = CANNED, tools: Collection[str] | str | None = None, retries: int = 0,
+                 on_error: str = "raise", profile: Any = None, metadata_fields: Any = (),
+                 name: str | None = None) -> None:  # fmt: skip
         super().__init__(mode=mode, answer=answer, tools=tools, name=name)
         if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
             raise InvalidInput("retries is out of range", expected="a whole number from 0", got=repr(retries))

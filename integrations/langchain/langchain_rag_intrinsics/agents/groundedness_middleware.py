@@ -24,19 +24,16 @@ class GroundednessMiddleware(JudgingMiddleware):
 
     After the run the verdicts are in the answer's ``response_metadata["rag_intrinsics"]``. What an answer may rest on:
     the documents that tools returned, in this turn or before it, and the words of the tools named in ``tools``; where
-    no tool returned documents for it, the words of all (:func:`intrinsics_core.chains.evidence.evidence`). A sentence
-    that claims nothing is NA and blocks nothing: courtesy, an offer, a question back, "I don't know", and the report of
-    an action whose tool call was made for this answer, or, where the user asks what was done, for an earlier one. The
-    message of a tool with ``return_direct=True`` that ends a run is the answer; a notice of a limit is none. A
-    structured answer is judged by its fields, each a line; a blocked one is None in ``structured_response``.
+    no tool returned documents for it, the words of all. A sentence that claims nothing is NA and blocks nothing:
+    courtesy, "I don't know", the report of an action whose tool was called. The message of a tool with
+    ``return_direct=True`` that ends a run is the answer. A structured answer is judged by its fields, each a line; a
+    blocked one is None in ``structured_response``.
 
-    Streams of an agent show the answer before this judgement. People who must not see a blocked answer are shown the
-    state after the run alone (``invoke``, or the last of "values").
+    Streams of an agent show the answer before this judgement: where that must not be, show the state after the run.
 
     Args:
-        runtime, profile, metadata_fields: as for every component.
-        checks, mode, labels, unretrieved, on_error: as :class:`AnswerCheck` takes them. Where nothing was retrieved the
-            verdict is NA, degraded for "nothing retrieved", unless ``unretrieved`` says otherwise.
+        runtime, profile, metadata_fields, checks, mode, labels, unretrieved, on_error: as :class:`AnswerCheck` takes
+            them.
         answer: the text in a blocked answer's place, or a function of the agent's state that gives it.
         tools: names of tools whose words an answer may rest on, beside documents.
         documents: where documents are that no tool returned: a key of the state, or a function of the state.
@@ -52,22 +49,13 @@ class GroundednessMiddleware(JudgingMiddleware):
         'Hello!'
     """
 
-    def __init__(
-        self,
-        runtime: Any = None,
-        *,
-        checks: Sequence[str] | str = "hallucination-detection",
-        mode: Literal["annotate", "block"] = "annotate",
-        labels: Sequence[Faithfulness] | Faithfulness = ("unfaithful",),
-        answer: Answer = BLOCKED,
-        tools: Collection[str] | str | None = None,
-        unretrieved: Literal["annotate", "block", "pass"] = "annotate",
-        documents: str | Callable[[AgentState[Any]], Any] | None = None,
-        on_error: str | None = None,
-        profile: Any = None,
-        metadata_fields: Any = (),
-        name: str | None = None,
-    ) -> None:
+    def __init__(self, runtime: Any = None, *, checks: Sequence[str] | str = "hallucination-detection",
+                 mode: Literal["annotate", "block"] = "annotate",
+                 labels: Sequence[Faithfulness] | Faithfulness = ("unfaithful",), answer: Answer = BLOCKED,
+                 tools: Collection[str] | str | None = None,
+                 unretrieved: Literal["annotate", "block", "pass"] = "annotate",
+                 documents: str | Callable[[AgentState[Any]], Any] | None = None, on_error: str | None = None,
+                 profile: Any = None, metadata_fields: Any = (), name: str | None = None) -> None:  # fmt: skip
         super().__init__(mode=mode, answer=answer, tools=tools, name=name)
         self.documents = documents
         self.check = AnswerCheck(runtime=runtime, checks=checks, mode=self.mode, labels=labels, unretrieved=unretrieved,
