@@ -15,9 +15,10 @@ from pydantic import BaseModel
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains import transcript
 from intrinsics_core.chains.fields import as_lines
-from intrinsics_core.chains.notes import CANNED, KEY, verdicts_in
+from intrinsics_core.chains.notes import CANNED, KEY, known_detection, verdicts_in
 from intrinsics_core.chains.transcript import ChatTurn, MadeCall, judged_turn, last_question
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.protocol.results import HallucinationDetection
 from langchain_rag_intrinsics._documents import as_document, passages
 
 # The names that LangChain's own chains, tutorials and compressors use.
@@ -69,6 +70,12 @@ class ChainInput:
     def passages(self) -> list[dict[str, Any]]:
         """The documents as the core takes them."""
         return passages(self.documents, self.fields, self.question)
+
+    @property
+    def known(self) -> HallucinationDetection | None:
+        """What the answer carries of an earlier check of its sentences by these documents."""
+        answer = self.answer
+        return None if answer is None else known_detection(answer.response_metadata, str(answer.text), self.passages)
 
     @property
     def unanswered(self) -> ChainInput:
@@ -125,7 +132,6 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = (), *, answered: 
         InvalidInput: names the field, or says that the messages end with another answer than the one beside them.
     """
     record = TABLE.get(intrinsic)
-    # about a question, maybe about an answer too
     asks = not answered and (record is None or "user" in record.ends_with)
     value = as_mapping(value)
     given = value if isinstance(value, Mapping) else {}
@@ -168,9 +174,7 @@ def kept(value: Any) -> Any:
 
 
 def as_answer(value: Any, intrinsic: str) -> AIMessage:
-    """An answer as a message. A structured one is its fields, each a line; ``parsed`` beside it is the answer itself,
-    as LangChain's chat models give it. Of one with ``include_raw=True`` it is what was parsed, else the raw message.
-    """
+    """An answer as a message. A structured one is its fields, each a line, and itself under ``parsed``."""
     if isinstance(value, Mapping) and value.keys() == _WITH_RAW:
         value = value["raw"] if value["parsed"] is None else value["parsed"]
     if isinstance(value, AIMessage):

@@ -48,7 +48,6 @@ def check(spec: Any, profile: Any = None) -> None:
 
 
 def _chat_model(name: str) -> Any:
-    expected = '"embedded", or a chat model as "provider:model"'
     if ":" not in name and nearest(name, [EMBEDDED]):
         raise unknown(f"runtime={name!r} is unknown", name, [EMBEDDED], otherwise=', or a chat model: "provider:model"')
     try:
@@ -61,4 +60,5 @@ def _chat_model(name: str) -> Any:
     try:
         return init_chat_model(name)
     except (ValueError, ImportError) as error:  # no such provider, or its package is not installed
-        raise InvalidInput(f"runtime={name!r} names no chat model: {error}", expected=expected) from error
+        raise InvalidInput(f"runtime={name!r} names no chat model: {error}",
+                           expected='"embedded", or a chat model as "provider:model"') from error  # fmt: skip

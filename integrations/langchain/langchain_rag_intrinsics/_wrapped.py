@@ -20,14 +20,10 @@ AnyRunnable = Runnable[Any, Any]
 
 
 def as_runnable(value: Any) -> AnyRunnable:
-    """A field's value as a Runnable.
-
-    Raises:
-        ValueError: it is none, nor a function; pydantic names the field, which it does not of a TypeError.
-    """
+    """A field's value as a Runnable."""
     try:
         runnable: AnyRunnable = coerce_to_runnable(value)
-    except TypeError:
+    except TypeError:  # pydantic names the field of a ValueError alone
         raise ValueError(f"expected a Runnable or a function; got {type(value).__name__}") from None
     return runnable
 

@@ -12,7 +12,7 @@ from pydantic import Field, SkipValidation
 
 from intrinsics_core import InvalidInput, StreamChecker, arun_many, run_many
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
-from intrinsics_core.chains.notes import KEY, known_detection, signed, underscored
+from intrinsics_core.chains.notes import KEY, signed, underscored
 from intrinsics_core.chains.policy import Unretrieved
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.results import Audit, Citations, Evaluation
@@ -38,9 +38,9 @@ class AnswerCheck(StreamingIntrinsic):
     it is held back as a whole.
 
     Args:
-        checks: some of ``"audit"`` (everything; a language model is asked once), ``"hallucination-detection"``,
+        checks: one or some of ``"audit"`` (everything; a language model is asked once), ``"hallucination-detection"``,
             ``"citations"``, ``"check-citations"``, ``"fact-check"``, ``"uncertainty"``, ``"answer-relevance"`` and
-            ``"evaluate"``, or the one.
+            ``"evaluate"``.
         mode: ``"annotate"``, or ``"block"``: an answer with a label in ``labels`` is replaced by ``text``.
         labels: which labels of the answer as a whole block it, or the one.
         text: what stands in a blocked answer's place.
@@ -48,8 +48,8 @@ class AnswerCheck(StreamingIntrinsic):
             it claims nothing) or ``"pass"``; None: it is judged like any other.
         options: of each check, by its name: ``{"fact-check": {"top_k": 3}}``.
         citations, style: write citations into the text (:mod:`intrinsics_core.render.citations`).
-        live: judge each sentence of a streaming answer as it closes: chunks without text bring its verdict under
-            ``"sentences"``. A language model is asked once more for each of these.
+        live: judge each sentence of a streaming answer as it closes, with one call more for each: chunks without text
+            bring its verdict under ``"sentences"``.
         hold: with ``live``, keep each sentence back until it is judged.
 
     Raises:
@@ -108,9 +108,7 @@ class AnswerCheck(StreamingIntrinsic):
     def _judging(self, given: ChainInput) -> Steps[CheckedAnswer]:
         # Of a canned answer a result says what it says of an answer without words.
         judged = given.unanswered if is_canned(given.answer) else given
-        answer, passages = judged.answer, judged.passages
-        known = known_detection(answer.response_metadata, str(answer.text), passages) if answer else None
-        return self.judging.judge(judged.messages, passages, known=known)
+        return self.judging.judge(judged.messages, judged.passages, known=judged.known)
 
     def _result(self, given: ChainInput) -> CheckedAnswer:
         do = {"run": lambda calls: run_many(calls, self.engine, profile=self.profile)}
@@ -167,8 +165,6 @@ class AnswerCheck(StreamingIntrinsic):
             return rows
 
         return rag_intrinsics
-
-    # --- streams ------------------------------------------------------------------------------------------------------
 
     def _streamed(self) -> Steps[None]:
         """The answer's chunks as they come, and the verdicts as the last one; no I/O."""

@@ -18,7 +18,7 @@ from intrinsics_core import InvalidInput, Profile
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Usage
 from intrinsics_core.runtimes import chat, register_chat_models
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime
-from langchain_rag_intrinsics._wrapped import chat_models, over
+from langchain_rag_intrinsics._wrapped import AnyRunnable, chat_models, over
 
 _TURNS = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
@@ -52,15 +52,8 @@ class ChatModelRuntime(ChatRuntime):
 
     called = "chat model"
 
-    def __init__(
-        self,
-        model: Runnable[Any, Any],
-        *,
-        profile: Profile | None = None,
-        concurrency: int = 8,
-        structured_output: bool | None = None,
-        logprobs: bool | None = None,
-    ) -> None:
+    def __init__(self, model: AnyRunnable, *, profile: Profile | None = None, concurrency: int = 8,
+                 structured_output: bool | None = None, logprobs: bool | None = None) -> None:  # fmt: skip
         found = chat_models(model)
         wanted = {SCHEMA: structured_output, LOGPROBS: logprobs}
         if found is None:
@@ -101,12 +94,10 @@ class ChatModelRuntime(ChatRuntime):
         return Generated(text, usage=usage, finish_reason=chat.ended(metadata),
                          logprobs=chat.token_logprobs(metadata.get("logprobs"), text))  # fmt: skip
 
-    def _asking(
-        self, request: Generate, features: frozenset[str]
-    ) -> tuple[Runnable[Any, Any], list[BaseMessage], RunnableConfig]:
+    def _asking(self, request: Generate, features: frozenset[str]) -> tuple[AnyRunnable, list[Any], RunnableConfig]:
         """Who is asked, what, and how."""
 
-        def asking(model: BaseChatModel) -> Runnable[Any, Any]:
+        def asking(model: BaseChatModel) -> AnyRunnable:
             fields = type(model).model_fields
             settings = chat.drawing(request, {name: getattr(model, name) for name in chat.DRAWN_BY if name in fields})
             if request.attempt or request.temperature > 0:
@@ -136,7 +127,7 @@ def _tell_of_opaque(name: str, wanted: Mapping[str, bool | None]) -> None:
         warnings.warn(told + meant, RuntimeWarning, stacklevel=3)
 
 
-def _stopping(model: Runnable[Any, Any], request: Generate) -> Runnable[Any, Any]:
+def _stopping(model: AnyRunnable, request: Generate) -> AnyRunnable:
     return model.bind(stop=list(request.stop)) if request.stop else model
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Annotated, Any, cast
@@ -133,22 +133,12 @@ class IntrinsicsRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: Any, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        do: dict[str, Any] = {
-            "invoke": lambda call: call[0].invoke(call[1], _within(run_manager, call[2]), **call[3]),
-            "batch": lambda call: call[0].batch(call[1], _within(run_manager, call[2]), **call[3]),
-            "compress": lambda call: compress(call[0], call[1], call[2], _within(run_manager, "compress")),
-        }
-        return run_steps(self._found(query, kwargs), do)
+        return run_steps(self._found(query, kwargs), _steps(run_manager, "invoke", "batch", compress))
 
     async def _aget_relevant_documents(
         self, query: Any, *, run_manager: AsyncCallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        do: dict[str, Any] = {
-            "invoke": lambda call: call[0].ainvoke(call[1], _within(run_manager, call[2]), **call[3]),
-            "batch": lambda call: call[0].abatch(call[1], _within(run_manager, call[2]), **call[3]),
-            "compress": lambda call: acompress(call[0], call[1], call[2], _within(run_manager, "compress")),
-        }
-        return await arun_steps(self._found(query, kwargs), do)
+        return await arun_steps(self._found(query, kwargs), _steps(run_manager, "ainvoke", "abatch", acompress))
 
     def _found(self, query: Any, kwargs: dict[str, Any]) -> Steps[list[Document]]:
         """The documents for a query; no I/O."""
@@ -197,6 +187,15 @@ def _configured(config: RunnableConfig | None) -> Iterator[None]:
         yield
     finally:
         _choices.reset(token)
+
+
+def _steps(run_manager: Any, invoke: str, batch: str, compressing: Callable[..., Any]) -> dict[str, Any]:
+    """What each step does, by the names of a Runnable's methods, its spans inside the retriever's."""
+    return {
+        "invoke": lambda call: getattr(call[0], invoke)(call[1], _within(run_manager, call[2]), **call[3]),
+        "batch": lambda call: getattr(call[0], batch)(call[1], _within(run_manager, call[2]), **call[3]),
+        "compress": lambda call: compressing(*call, _within(run_manager, "compress")),
+    }
 
 
 def _within(run_manager: Any, step: str) -> RunnableConfig:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from intrinsics_core import Call
-from intrinsics_core.chains.notes import known_detection, with_verdicts, without_verdicts
+from intrinsics_core.chains.notes import with_verdicts, without_verdicts
 from intrinsics_core.protocol.results import RevisedAnswer
 from langchain_rag_intrinsics._citations import with_text
 from langchain_rag_intrinsics._intrinsic import Intrinsic
@@ -44,9 +44,7 @@ class Reviser(Intrinsic):
         return given.answer if is_canned(given.answer) and not self.return_result else None
 
     def _ask(self, given: ChainInput, **more: Any) -> Call[Any]:
-        answer = given.answer
-        known = answer and known_detection(answer.response_metadata, str(answer.text), given.passages)
-        return super()._ask(given, verdicts=known, **more)
+        return super()._ask(given, verdicts=given.known, **more)
 
     def _tell(self, value: Any, given: ChainInput, result: RevisedAnswer) -> Any:
         answer = given.answer

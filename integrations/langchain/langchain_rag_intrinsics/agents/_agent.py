@@ -93,13 +93,9 @@ def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
     if turn and isinstance(by_tool := turn[-1], ToolMessage) and structured is None:
         nothing = is_canned(by_tool) or by_tool.status == "error" or not by_tool.text.strip()
         return None if nothing else FinalAnswer(by_tool, str(by_tool.text))
-    at = next((i for i in reversed(range(len(turn))) if isinstance(turn[i], AIMessage)), None)
-    if at is None:
-        return None
-    message = turn[at]
-    assert isinstance(message, AIMessage)
-    said = str(message.text)
-    if is_canned(message) or _LIMIT.fullmatch(said):
+    at, message = next(((i, m) for i, m in reversed([*enumerate(turn)]) if isinstance(m, AIMessage)), (0, None))
+    said = str(message.text) if message else ""
+    if message is None or is_canned(message) or _LIMIT.fullmatch(said):
         return None
     if message.tool_calls:
         repeated = tuple(m for m in turn[at + 1 :] if isinstance(m, ToolMessage))
