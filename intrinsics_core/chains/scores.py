@@ -8,12 +8,13 @@ each intrinsic: ``context_relevance`` (the label), ``context_relevance_score``, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from numbers import Real
 from typing import Any
 
 from intrinsics_core.chains.notes import copy_containers, underscored
+from intrinsics_core.protocol.results import RankedDocument, Ranking
 
 RETRIEVED, JUDGED_FOR = "retrieval_score", "judged_for"
 _INTRINSICS = ("reranking", "context_relevance")
@@ -101,6 +102,20 @@ def verdict_on(intrinsic: str, row: Any, result: Any, **more: Any) -> dict[str, 
     for name in ("cut", "unread", "prior"):
         found[name] = of_all.get(name) or None
     return flat(intrinsic, found | more if more else found)
+
+
+def at_least(result: Ranking, least: float | None) -> tuple[Sequence[RankedDocument], str | None]:
+    """The rows of a ranking that score at least this, where scores are probabilities; else all, and a warning why.
+
+    Args:
+        least: the least score; None for all.
+    """
+    if least is None or not result.ranking:
+        return result.ranking, None
+    if result.mode == "pointwise" and result.degraded is None:
+        return [row for row in result.ranking if row.score is not None and row.score >= least], None
+    why = result.degraded or "these scores are places in one list, no probabilities"
+    return result.ranking, f"score_threshold was not applied: {why}"
 
 
 def own_score(row: Any, result: Any, score: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intrinsics_core.chains.scores import JUDGED_FOR, RETRIEVED, finite, flat, marked, own_score, verdict_on
+from intrinsics_core.chains.scores import JUDGED_FOR, RETRIEVED, at_least, finite, flat, marked, own_score, verdict_on
 from intrinsics_core.chains.scores import retrievers_score as score_of
 from intrinsics_core.protocol.results import ContextRelevance, Judgement, RankedDocument, Ranking
 
@@ -48,3 +48,13 @@ def test_a_fallback_has_no_score_of_its_own() -> None:
     }
     assert verdict_on("context-relevance", failed, result)["context_relevance_degraded"] == "late"
     assert own_score(failed, result, 0.3) == 0.3
+
+
+def test_a_least_score_counts_among_probabilities_alone() -> None:
+    best, worst = (RankedDocument(document_id=str(i), index=i, rank=i + 1, score=0.9 - i / 2) for i in range(2))
+    rows = (best, worst)
+    assert at_least(Ranking(ranking=rows, mode="pointwise"), 0.5) == ([best], None)
+    assert at_least(Ranking(ranking=rows, mode="listwise"), None) == (rows, None)
+    for ranking in (Ranking(ranking=rows, mode="listwise"), Ranking(ranking=rows, degraded="TimeoutError")):
+        found, warning = at_least(ranking, 0.5)
+        assert found == rows and warning and "score_threshold was not applied" in warning

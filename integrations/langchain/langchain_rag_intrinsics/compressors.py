@@ -9,7 +9,7 @@ from langchain_core.callbacks import Callbacks
 from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import BeforeValidator, Field
 
-from intrinsics_core.chains.scores import marked, own_score, verdict_on
+from intrinsics_core.chains.scores import at_least, marked, own_score, verdict_on
 from intrinsics_core.intrinsics.reranking import OPTIONS, Mode, Reading
 from intrinsics_core.protocol.results import ContextRelevance, Ranking, Relevance
 from langchain_rag_intrinsics._documents import SCORE
@@ -34,13 +34,15 @@ class Compressor(BaseDocumentCompressor, Intrinsic):
         found: Sequence[Document] = await self.returning_result(False).ainvoke(given, {"callbacks": callbacks})
         return found
 
-    def _judged(self, given: ChainInput, rows: Sequence[Any], result: Any, **more: Any) -> list[Document]:
-        """Copies of the documents that the rows name, each with its score and verdict; ``more`` is said with each."""
+    def _judged(
+        self, given: ChainInput, rows: Sequence[Any], result: Any, warning: str | None = None
+    ) -> list[Document]:
+        """Copies of the documents that the rows name, each with its score and verdict."""
         copies = []
         for row in rows:
             document = given.documents[row.index]
             before = document.metadata.get(SCORE)
-            verdict = verdict_on(self.intrinsic, row, result, **more)
+            verdict = verdict_on(self.intrinsic, row, result, warning=warning)
             metadata = marked(document.metadata, verdict, before, given.question)
             if (score := own_score(row, result, before)) is not None:
                 metadata[SCORE] = score
@@ -85,13 +87,8 @@ class IntrinsicsReranker(Compressor):
     prior: Reading | None = "auto"
 
     def _tell(self, value: Any, given: ChainInput, result: Ranking) -> list[Document]:
-        kept, more = list(result.ranking), {}
-        if self.score_threshold is not None and result.mode == "pointwise" and result.degraded is None:
-            kept = [row for row in kept if row.score is not None and row.score >= self.score_threshold]
-        elif self.score_threshold is not None:
-            why = "the ranking is degraded" if result.degraded else "these scores are places in one ranking"
-            more = {"warning": f"score_threshold left out: {why}"}
-        return self._judged(given, kept[: self.top_n], result, **more)
+        rows, warning = at_least(result, self.score_threshold)
+        return self._judged(given, rows[: self.top_n], result, warning)
 
 
 class ContextRelevanceFilter(Compressor):

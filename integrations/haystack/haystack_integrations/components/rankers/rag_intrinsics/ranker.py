@@ -8,6 +8,7 @@ from haystack_integrations.common.rag_intrinsics.base import History, Intrinsic,
 from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineInput
 
 from intrinsics_core import InvalidInput, Profile
+from intrinsics_core.chains.scores import at_least
 from intrinsics_core.intrinsics.reranking import OPTIONS, Reading
 from intrinsics_core.protocol.results import Ranking
 
@@ -98,14 +99,8 @@ class RagIntrinsicsRanker(Intrinsic):
     def _outputs(
         self, given: PipelineInput, result: Ranking, top_k: int | None, score_threshold: float | None
     ) -> dict[str, Any]:
-        rows, dump = result.ranking, given.as_dict(result)
-        least = self.score_threshold if score_threshold is None else score_threshold
-        if least is not None and rows:
-            if result.mode == "pointwise" and result.degraded is None:
-                rows = tuple(row for row in rows if row.score is not None and row.score >= least)
-            else:
-                why = result.degraded or "these scores are places in one list, no probabilities"
-                dump["warning"] = f"score_threshold was not applied: {why}"
+        rows, warning = at_least(result, self.score_threshold if score_threshold is None else score_threshold)
+        dump = given.as_dict(result) | ({"warning": warning} if warning else {})
         limit = self.top_k if top_k is None else top_k
         return {"documents": [given.judged(self.intrinsic, row, result) for row in rows[:limit]], "result": dump}
 
