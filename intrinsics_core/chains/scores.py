@@ -79,11 +79,8 @@ def marked(metadata: Mapping[str, Any], verdict: Mapping[str, Any], score: Any, 
 def flat(intrinsic: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """One verdict as keys of metadata: what says nothing is left out. A label has the intrinsic's own name."""
     name = underscored(intrinsic)
-    return {
-        name if key == "label" else f"{name}_{key}": value
-        for key, value in row.items()
-        if value is not None and value is not False
-    }
+    said = {key: value for key, value in row.items() if value is not None and value is not False}
+    return {name if key == "label" else f"{name}_{key}": value for key, value in said.items()}
 
 
 def verdict_on(intrinsic: str, row: Any, result: Any, **more: Any) -> dict[str, Any]:
@@ -99,8 +96,7 @@ def verdict_on(intrinsic: str, row: Any, result: Any, **more: Any) -> dict[str, 
     found = {name: said[name] for name in ("label", "rank", "score", "wins") if name in said}
     # Why others failed is no matter of this document's, where each was judged by itself.
     found["degraded"] = said["failure"] if "failure" in said else of_all.get("degraded")
-    for name in ("cut", "unread", "prior"):
-        found[name] = of_all.get(name) or None
+    found |= {name: of_all.get(name) or None for name in ("cut", "unread", "prior")}
     return flat(intrinsic, found | more if more else found)
 
 
@@ -110,10 +106,8 @@ def at_least(result: Ranking, least: float | None) -> tuple[Sequence[RankedDocum
     Args:
         least: the least score; None for all.
     """
-    if least is None or not result.ranking:
-        return result.ranking, None
-    if result.mode == "pointwise" and result.degraded is None:
-        return [row for row in result.ranking if row.score is not None and row.score >= least], None
+    if least is None or not result.ranking or (result.mode == "pointwise" and result.degraded is None):
+        return [row for row in result.ranking if least is None or (row.score is not None and row.score >= least)], None
     why = result.degraded or "these scores are places in one list, no probabilities"
     return result.ranking, f"score_threshold was not applied: {why}"
 

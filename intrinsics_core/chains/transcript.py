@@ -165,9 +165,6 @@ def judged_turn(turns: Sequence[tuple[str, str]], answer: str, intrinsic: str) -
         return None
     if any(role == "assistant" and text == answer for role, text in turns[:asked]):
         return len(turns) - 1
-    raise InvalidInput(
-        "the messages end with an answer that differs from 'answer'",
-        intrinsic=intrinsic,
-        expected="one answer: messages that end with it, without 'answer', or 'answer' and messages that end with the "
-        "question",
-    )
+    raise InvalidInput("the messages end with an answer that differs from 'answer'", intrinsic=intrinsic,
+                       expected="one answer: messages that end with it, without 'answer', or 'answer' and messages "
+                       "that end with the question")  # fmt: skip

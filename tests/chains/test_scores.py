@@ -54,7 +54,7 @@ def test_a_least_score_counts_among_probabilities_alone() -> None:
     best, worst = (RankedDocument(document_id=str(i), index=i, rank=i + 1, score=0.9 - i / 2) for i in range(2))
     rows = (best, worst)
     assert at_least(Ranking(ranking=rows, mode="pointwise"), 0.5) == ([best], None)
-    assert at_least(Ranking(ranking=rows, mode="listwise"), None) == (rows, None)
+    assert at_least(Ranking(ranking=rows, mode="listwise"), None) == ([*rows], None)
     for ranking in (Ranking(ranking=rows, mode="listwise"), Ranking(ranking=rows, degraded="TimeoutError")):
         found, warning = at_least(ranking, 0.5)
         assert found == rows and warning and "score_threshold was not applied" in warning
