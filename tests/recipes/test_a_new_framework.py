@@ -13,10 +13,11 @@ import pytest
 from intrinsics_core import INTRINSICS, Call, Runtime, arun, arun_many, as_runtime, run, run_many
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
 from intrinsics_core.chains.evidence import evidence, title_of
-from intrinsics_core.chains.notes import signed, verdicts_in
+from intrinsics_core.chains.notes import known_detection, signed, verdicts_in
 from intrinsics_core.chains.scores import marked, own_score, retrievers_score, verdict_on
 from intrinsics_core.chains.transcript import ChatTurn, MadeCall, messages
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.render.citations import labelled, view, write
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from intrinsics_core.runtimes import check
 from tests.contract import ContractTests, decisions
@@ -32,7 +33,10 @@ class Component:
         self._key = runtime.get("api_key") if isinstance(runtime, dict) else None
 
     def _call(self, inputs: dict[str, Any]) -> Any:
-        return INTRINSICS[self.intrinsic](inputs["messages"], inputs["documents"], on_error=self.on_error)
+        messages, documents, more = inputs["messages"], inputs["documents"], {}
+        if self.intrinsic == "revise":
+            more = {"verdicts": known_detection(inputs.get("metadata", {}), messages[-1]["content"], documents)}
+        return INTRINSICS[self.intrinsic](messages, documents, on_error=self.on_error, **more)
 
     @property
     def runtime(self) -> Runtime:
@@ -57,7 +61,6 @@ class AnswerCheck:
 
 class Plain:
     intrinsics = frozenset(INTRINSICS)
-    reuses_verdicts = False
 
     def build(self, intrinsic: str, **settings: Any) -> Component:
         return Component(intrinsic, **settings)
@@ -97,7 +100,14 @@ class Plain:
     def answered(self, output: dict[str, Any]) -> tuple[str, Mapping[str, Any]]:
         return output["answer"], verdicts_in(output["metadata"])
 
+    def cited(self, inputs: dict[str, Any]) -> str:
+        answer, documents = inputs["messages"][-1]["content"], inputs["documents"]
+        found = self.call(self.build("citations"), inputs)["result"]
+        return write(view(found, answer, documents, "inline"), label=labelled(documents))
+
     def again(self, inputs: dict[str, Any], output: dict[str, Any]) -> dict[str, Any]:
+        if "answer" in output:
+            return {**inputs, "metadata": output["metadata"]}
         return self.inputs(output["intrinsic"], inputs["messages"], self.documents(output))
 
     def guarded(self, question: str, calls: Sequence[MadeCall], answer: str, **settings: Any) -> tuple[str, Any]:
