@@ -230,7 +230,8 @@ class AnswerCheck(IntrinsicComponent):
     async def _atokens(self, tokens: AsyncIterator[str], asked: Asked, verdicts: Verdicts) -> AsyncIterator[str]:
         said, checker = "", self._checker(asked, verdicts)
         # Where sentences are judged, tokens pass at once, however long a verdict takes.
-        async with aclosing(cast(Any, checker.acheck(tokens) if checker else _events(tokens))) as events:
+        passed = checker.acheck(tokens) if checker else (StreamEvent(token) async for token in tokens)
+        async with aclosing(cast(Any, passed)) as events:
             async for event in events:
                 self._tell(event, verdicts)
                 said += event.text
@@ -287,11 +288,6 @@ class AnswerCheck(IntrinsicComponent):
 def _is_canned(response: Any) -> bool:
     """Whether it is no answer but what is said in place of one: no judge has anything to say of it."""
     return CANNED in verdicts_in(noted_on(response))
-
-
-async def _events(tokens: AsyncIterator[str]) -> AsyncIterator[StreamEvent]:
-    async for token in tokens:
-        yield StreamEvent(token)
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar, Literal
 
@@ -304,7 +304,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         if self._output_cls is not None or isinstance(self._llm, StructuredLLM):
             return StructuredRefusal(None, nodes, metadata, canned)
         if self._streaming:
-            tokens = _tokens(canned) if stream is schema.StreamingResponse else _atokens(canned)
+            tokens = (text for text in [canned]) if stream is schema.StreamingResponse else _atokens(canned)
             response: schema.RESPONSE_TYPE = stream(tokens, nodes, metadata)
             return response
         return PlainRefusal(canned, nodes, metadata)
@@ -317,10 +317,6 @@ def _as_nodes(texts: Sequence[str]) -> list[NodeWithScore]:
 def _said_by(response: Any) -> RESPONSE_TEXT_TYPE:
     said: RESPONSE_TEXT_TYPE = getattr(response, "response_gen", None) or response.response
     return said
-
-
-def _tokens(text: str) -> Generator[str, None, None]:
-    yield text
 
 
 async def _atokens(text: str) -> AsyncGenerator[str, None]:
