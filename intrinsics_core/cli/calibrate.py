@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,8 +13,8 @@ import typer
 from intrinsics_core._support import whole_files
 from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.calibration.promises import Comparison, percent
-from intrinsics_core.cli import options, outputs, settings
-from intrinsics_core.cli.run import one_line_errors, set_up
+from intrinsics_core.cli import fingerprints, journal, options, outputs, settings
+from intrinsics_core.cli.run import one_line_errors, progress, set_up, stopping, survey
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import find, unknown
@@ -35,7 +36,9 @@ Name the output file in the config of any runtime: `{{"kind": ..., "calibrations
 
 --watch FILE compares new labelled rows with the promise in the calibration of such a config. It writes nothing.
 
-Exit codes: 0 done, or the promise holds; 1 the new rows contradict the promise; 2 usage or set-up.
+The scores are kept in OUTPUT.scores.jsonl until the calibration is written: --resume goes on from there.
+
+Exit codes: 0 done, or the promise holds; 1 the new rows contradict the promise; 2 usage or set-up; 130 interrupted.
 
 Examples:
 
@@ -105,6 +108,7 @@ def calibrate(
             show_default="none",
         ),
     ] = None,
+    resume: options.Resume = False,
     overwrite: options.Overwrite = False,
 ) -> None:
     """Fit a runtime's scores to labelled examples, choose a threshold, or check a promised threshold on new rows."""
@@ -130,15 +134,42 @@ def calibrate(
                 _tell_comparison(found)
                 raise typer.Exit(0 if found.holds else 1)
             assert input is not None and output is not None
-            fitted = fit(intrinsic, _examples("--input", input), engine, profile=chosen, objective=objective,
-                         false_acceptance=false_acceptance, at_most=at_most, confidence=confidence,
-                         file=input)  # fmt: skip
+            digest, total = survey(Path(input))
+            described = {
+                "version": 1,
+                "intrinsic": f"calibrate {intrinsic}",
+                "profile": fingerprints.profile(profile, chosen),
+                "runtime": fingerprints.runtime(config),
+                "input": digest,
+            }
+            scores = Path(f"{output}.scores.jsonl")
+            kept = journal.resumed(scores, described) if resume else journal.fresh(scores, described, overwrite=True)
+            scored = [json.loads(line)["result"] for line in scores.read_bytes().splitlines()[: kept.rows]]
+            try:
+                with closing(kept), progress(total, kept.rows) as advance, stopping(kept, resumable=True):
+
+                    def put(number: int, score: float) -> None:
+                        kept.put(number, json.dumps({"result": score}).encode() + b"\n", failed=False)
+                        advance()
+
+                    fitted = fit(intrinsic, _examples("--input", input), engine, profile=chosen, objective=objective,
+                                 false_acceptance=false_acceptance, at_most=at_most, confidence=confidence,
+                                 file=input, known=scored, on_score=put)  # fmt: skip
+            finally:
+                if not kept.rows:
+                    _forget(scores)
         whole_files.write(Path(output), fitted.to_json() + "\n")
+        _forget(scores)
         if picture is not None:
             from intrinsics_core.render.reliability import draw
 
             draw(fitted, f"{intrinsic}: {TABLE[intrinsic].judges}", Path(picture))
     _tell_fit(fitted)
+
+
+def _forget(scores: Path) -> None:
+    for file in (scores, journal.note_path(scores)):
+        file.unlink(missing_ok=True)
 
 
 def _tell_fit(fitted: Calibration) -> None:

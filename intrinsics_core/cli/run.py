@@ -20,6 +20,7 @@ from intrinsics_core.intrinsics.options import record_of
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Usage
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.task import Task, today
 from intrinsics_core.render.citations import Mode, Style
@@ -142,7 +143,7 @@ def run(
                 on_ray.run_lines(source, job, kept, ray=pool, actors=workers, gpus=gpus or 0, total=total or 0,
                                  hidden=hidden, advance=advance)  # fmt: skip
             _end(kept, target, output)
-        _work(
+        spent = _work(
             lines=lines,
             needs_documents=record.needs_documents,
             build=partial(record.function, date=day, on_error=on_error, **chosen_options),
@@ -157,12 +158,15 @@ def run(
             resumable=bool(source and target),
             hidden=hidden,
         )
-    _end(kept, target, output)
+    _end(kept, target, output, spent)
 
 
-def _end(kept: journal.Journal, target: Path | None, output: str) -> NoReturn:
+def _end(kept: journal.Journal, target: Path | None, output: str, spent: Usage | None = None) -> NoReturn:
     if target is not None:
         counted = f"{kept.rows} rows, {kept.failed} of them error lines" if kept.rows else "the input has no rows"
+        if spent and spent.prompt_tokens:
+            counted += (f"; {spent.requests} requests, {spent.prompt_tokens} tokens in, {spent.completion_tokens} out, "
+                        f"{spent.seconds / spent.requests:.2f} s each")  # fmt: skip
         typer.echo(f"{counted}: {output}", err=True)
     raise typer.Exit(1 if kept.failed else 0)
 
@@ -182,8 +186,8 @@ def _work(
     hidden: set[str],
     resumable: bool = False,
     show: cited.Show | None = None,
-) -> None:
-    """Every row through the runtime into the journal, but those that it has.
+) -> Usage:
+    """Every row through the runtime into the journal, but those that it has. Returns what these cost.
 
     Holds in memory the rows under way, and up to `_AHEAD` results that wait for a slower row before them. With more of
     them no further row is taken until those under way have ended.
@@ -195,6 +199,7 @@ def _work(
     numbered = (item for item in read if not kept.has(item[0]))
     asked: dict[int, int] = {}  # numbers of the rows under way, by their place in this round
     begun = 0  # rows of this round
+    spent = Usage()
 
     def calls() -> Iterator[Call[Any] | IntrinsicsError]:
         nonlocal begun
@@ -209,7 +214,9 @@ def _work(
     with progress(total, done, shown=sys.stderr.isatty() and not (output == "-" and sys.stdout.isatty())) as advance:
 
         def ready(index: int, outcome: Any) -> None:
+            nonlocal spent
             number = asked.pop(index)
+            spent += getattr(outcome, "usage", None) or Usage()
             task = tasks.pop(number, None)
             shown = show(outcome, task) if show and task and isinstance(outcome, Result) else None
             line = rows.encode(ids.pop(number), outcome, partial(settings.hide, hidden=hidden), shown)
@@ -223,6 +230,7 @@ def _work(
                          row_timeout=row_timeout)  # fmt: skip
                 if not begun:
                     break
+    return spent
 
 
 @contextmanager

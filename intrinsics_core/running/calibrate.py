@@ -6,7 +6,7 @@ Thresholds do not transfer by themselves.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,15 @@ from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput, raised
 from intrinsics_core.protocol.names import find, unknown
+from intrinsics_core.protocol.results import Result
 from intrinsics_core.running.execution import ProfileLike, RuntimeLike, run_many
+from intrinsics_core.running.progress import Progress
 from intrinsics_core.runtimes import Runtime, as_runtime
 
 if TYPE_CHECKING:
     from intrinsics_core.calibration.fitting import Calibration
+
+OnScore = Callable[[int, float], None]
 
 
 def calibrate(
@@ -37,6 +41,9 @@ def calibrate(
     confidence: float | None = None,
     path: str | Path | None = None,
     file: str | Path | None = None,
+    progress: Progress = False,
+    known: Sequence[float] = (),
+    on_score: OnScore | None = None,
 ) -> Calibration:
     """Fit a calibration of one intrinsic on labelled examples, and save it where a path is given.
 
@@ -62,6 +69,9 @@ def calibrate(
         confidence: with which the promise holds, above 0 and below 1; 0.9 where left out.
         path: a JSON file to write; give it to any runtime: ``{"kind": …, "calibrations": {intrinsic: path}}``.
         file: what the promise calls the examples: the name of their file, without its folder.
+        progress: as :func:`run_many` takes it, of the examples that are scored here.
+        known: the scores of the first examples, which an earlier call that was stopped told.
+        on_score: called with ``(number of the example, score)`` as each is scored, in any order.
 
     Returns:
         The calibration, with AUROC, ECE, Brier score and reliability table before and after.
@@ -82,7 +92,7 @@ def calibrate(
         )
     calls, labels = _labelled(intrinsic, examples)
     data = _data(calls, labels, file)
-    scores = _scores(intrinsic, calls, engine, profile)
+    scores = _scores(intrinsic, calls, engine, profile, progress, known, on_score)
     if len(set(scores)) == 1 and len(set(labels)) > 1:
         raise InvalidInput(f"the scores do not vary: the judge gives {scores[0]:g} to each of {len(scores)} examples",
                            intrinsic=intrinsic, expected="a judge that tells the two labels apart, such as a larger "
@@ -168,10 +178,18 @@ def _labelled(intrinsic: str, examples: Iterable[Mapping[str, Any]]) -> tuple[li
     return calls, labels
 
 
-def _scores(intrinsic: str, calls: list[Call[Any]], engine: Runtime, profile: ProfileLike) -> list[float]:
-    score_of, scores = TABLE[intrinsic].score, list[float]()
+def _scores(intrinsic: str, calls: list[Call[Any]], engine: Runtime, profile: ProfileLike, progress: Progress = False,
+            known: Sequence[float] = (), on_score: OnScore | None = None) -> list[float]:  # fmt: skip
+    score_of, scores, begun = TABLE[intrinsic].score, list(known), len(known)
     assert score_of is not None  # `_known`
-    for number, outcome in enumerate(run_many(calls, engine, profile=profile)):
+
+    def told(index: int, outcome: Any) -> None:
+        score = score_of(outcome) if isinstance(outcome, Result) else None
+        if on_score and score is not None:
+            on_score(begun + index, score)
+
+    outcomes = run_many(calls[begun:], engine, profile=profile, on_result=told, progress=progress)
+    for number, outcome in enumerate(outcomes, start=begun):
         result = raised(outcome)
         score = score_of(result)
         if score is None:

@@ -30,6 +30,7 @@ from intrinsics_core.calibration.fitting import Bin, Calibration
 from intrinsics_core.calibration.fitting import calibrate as fit
 from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.cli import app
+from intrinsics_core.cli.journal import Journal
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.profiles.asking import data_of
@@ -437,6 +438,42 @@ def test_the_command_writes_a_calibration_and_a_picture(tmp_path: Path) -> None:
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 2 and "--overwrite" in again.output
     assert CliRunner().invoke(app, [*command, "--overwrite"]).exit_code == 0
+
+
+def test_a_stopped_command_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, out = labelled(tmp_path / "in.jsonl"), tmp_path / "fitted.json"
+    command = ["calibrate", "answerability", "-i", str(given), "-o", str(out)]
+    put, scored = Journal.put, list[int]()
+
+    def stopped(self: Journal, number: int, line: bytes, *, failed: bool) -> None:
+        if len(scored) == 9:
+            raise KeyboardInterrupt
+        scored.append(number)
+        put(self, number, line, failed=failed)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "put", stopped)
+        ran = CliRunner().invoke(app, command)
+    assert ran.exit_code == 130 and "after 9 rows; the same command with --resume goes on" in ran.output, ran.output
+    other = CliRunner().invoke(app, [*command, "--resume", "--runtime", '{"kind": "embedded", "reader": false}'])
+    assert other.exit_code == 2 and "cannot be resumed" in other.output
+    ran = CliRunner().invoke(app, [*command, "--resume"])
+    assert ran.exit_code == 0, ran.output
+    resumed = out.read_text()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["fitted.json", "in.jsonl"]
+    assert CliRunner().invoke(app, [*command, "--overwrite"]).exit_code == 0
+    assert out.read_text() == resumed
+
+
+def test_progress_and_scores_are_told() -> None:
+    told: list[tuple[int, int | None]] = []
+    scores: dict[int, float] = {}
+    first = calibrate("answerability", MILLS, progress=lambda *at: told.append(at), on_score=scores.__setitem__)
+    assert told[-1] == (len(MILLS), len(MILLS)) and len(scores) == len(MILLS)
+    half = [scores[number] for number in range(len(MILLS) // 2)]
+    again: dict[int, float] = {}
+    assert calibrate("answerability", MILLS, known=half, on_score=again.__setitem__) == first
+    assert sorted(again) == list(range(len(half), len(MILLS)))
 
 
 @pytest.mark.parametrize(

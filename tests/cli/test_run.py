@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from intrinsics_core import INTRINSICS, answerability
-from intrinsics_core.cli import journal
+from intrinsics_core.cli import app, journal
 from intrinsics_core.cli import run as command
 from intrinsics_core.profiles.prompted import PROFILE
 from intrinsics_core.protocol.results import Citations
 from tests.cli.conftest import read
 from tests.cli.scripted_command import Slow
+from tests.loopback import Loopback, Reply, completion
 
 QUESTION = {"role": "user", "content": "Who built the lighthouse of Brink?"}
 ANSWER = {"role": "assistant", "content": "Ada Brink built it in 1911. It is made of blue glass."}
@@ -501,3 +503,16 @@ def test_audit_is_a_command_of_its_own(invoke, write, tmp_path) -> None:
     told, error = read(by_name)
     assert [s["label"] for s in told["result"]["sentences"]] == ["faithful", "unfaithful"] and "error" in error
     assert invoke("audit", "-i", rows, "-o", by_name).exit_code == 2  # it exists
+
+
+def test_a_run_ends_with_what_it_cost(tmp_path: Path) -> None:
+    rows = [
+        {"messages": [{"role": "user", "content": f"Who built mill {n}?"}], "documents": ["Ada."]} for n in range(3)
+    ]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    said = '{"answerability": "answerable", "confidence": 0.9}'
+    with Loopback(lambda received: Reply(completion(said))) as server:
+        runtime = json.dumps({"kind": "server", "base_url": server.url, "model": "m"})
+        paths = ["-i", str(tmp_path / "in.jsonl"), "-o", str(tmp_path / "out.jsonl")]
+        ran = CliRunner().invoke(app, ["run", "answerability", *paths, "--runtime", runtime])
+    assert ran.exit_code == 0 and "3 rows, 0 of them error lines; 3 requests, 21 tokens in, 6 out, 0." in ran.stderr
