@@ -134,6 +134,7 @@ def calibrate(
                 _tell_comparison(found)
                 raise typer.Exit(0 if found.holds else 1)
             assert input is not None and output is not None
+            examples = list(_examples("--input", input))
             digest, total = survey(Path(input))
             described = {
                 "version": 1,
@@ -143,7 +144,8 @@ def calibrate(
                 "input": digest,
             }
             scores = Path(f"{output}.scores.jsonl")
-            kept = journal.resumed(scores, described) if resume else journal.fresh(scores, described, overwrite=True)
+            old = scores.exists()
+            kept = journal.resumed(scores, described) if resume else journal.fresh(scores, described, overwrite=old)
             scored = [json.loads(line)["result"] for line in scores.read_bytes().splitlines()[: kept.rows]]
             try:
                 with closing(kept), progress(total, kept.rows) as advance, stopping(kept, resumable=True):
@@ -152,7 +154,7 @@ def calibrate(
                         kept.put(number, json.dumps({"result": score}).encode() + b"\n", failed=False)
                         advance()
 
-                    fitted = fit(intrinsic, _examples("--input", input), engine, profile=chosen, objective=objective,
+                    fitted = fit(intrinsic, examples, engine, profile=chosen, objective=objective,
                                  false_acceptance=false_acceptance, at_most=at_most, confidence=confidence,
                                  file=input, known=scored, on_score=put)  # fmt: skip
             finally:
