@@ -198,7 +198,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2577,  # `calibrate` goes on after a stop and shows how far it is; `run` says what it cost
     "demo": 678,
-    "embedded": 5879,
+    "embedded": 6379,
     "encoders": 1496,
     "intrinsics": 3580,
     "local": 1310,
@@ -213,8 +213,8 @@ MOST_LINES = {
     "text": 1917,
     "training": 1549,
 }
-MOST_CODE = 29529  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 200  # compiled in the core
+MOST_CODE = 29878  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 209  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
 MOST_TEST_LINES = 4114  # under tests/embedded and tests/text
 
