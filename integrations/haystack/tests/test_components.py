@@ -26,13 +26,13 @@ from tests.contract.scripts import no_judge
 from tests.scripted import Scripted
 
 
-@pytest.mark.parametrize("kind", set(COMPONENTS.values()))
+@pytest.mark.parametrize("kind", dict.fromkeys(COMPONENTS.values()))
 def test_run_and_run_async_look_alike(kind: Any) -> None:
     assert inspect.signature(kind.run) == inspect.signature(kind.run_async)
     assert ":param query:" in kind.run.__doc__ and "```python" in kind.__doc__
 
 
-@pytest.mark.parametrize("kind", set(COMPONENTS.values()))
+@pytest.mark.parametrize("kind", dict.fromkeys(COMPONENTS.values()))
 def test_nothing_is_loaded_before_it_is_needed(kind: Any) -> None:
     component = kind()
     assert not component._engine._holders
