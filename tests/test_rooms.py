@@ -216,7 +216,7 @@ MOST_LINES = {
 MOST_CODE = 29878  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 209  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
-MOST_TEST_LINES = 4114  # under tests/embedded and tests/text
+MOST_TEST_LINES = 4127  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:
