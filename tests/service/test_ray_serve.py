@@ -34,7 +34,7 @@ def test_it_answers_from_replicas(monkeypatch):
             assert http.get("/ready").status_code in (200, 503)
             told = http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
                              headers={"accept": "application/json, text/event-stream"})  # fmt: skip
-            assert len(told.json()["result"]["tools"]) == 6
+            assert len(told.json()["result"]["tools"]) == 7
         assert deployment({"runtime": '{"kind": "embedded"}'}) is not None
     finally:
         serve.shutdown()
