@@ -11,7 +11,7 @@ import sys
 import pytest
 
 PRINTED = """
-from intrinsics_core.embedded.rewrite.keywords import expand, rewrite
+from intrinsics_core.embedded.rewrite.keywords import expand
 from intrinsics_core.embedded.words import coverage
 from intrinsics_core.embedded.rewrite.salience import question_features, term_features
 
@@ -21,9 +21,9 @@ turns = [
     ("user", "What did sailors say about the lighthouses and the harbour, the fog, the tides and the storm there?"),
 ]
 question = turns[-1][1].casefold().split()
-print(dict(term_features(tuple(turns))))
+print(dict(term_features(turns)))
 print(question_features(turns))
-print(expand(rewrite(turns), turns, [text for _, text in turns]))
+print(expand(turns, [text for _, text in turns]))
 print([coverage(question, question[:n]) for n in range(len(question))])
 """
 
