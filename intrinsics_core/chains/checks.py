@@ -151,7 +151,7 @@ class AnswerChecks:
         self, calls: Mapping[str, Call[Any]], known: HallucinationDetection | None = None
     ) -> Steps[dict[str, Result]]:
         found = yield "run", list(calls.values())
-        results = {name: settled(call, one) for (name, call), one in zip(calls.items(), found, strict=True)}
+        results = {name: result_or_fallback(call, one) for (name, call), one in zip(calls.items(), found, strict=True)}
         if "citations" in results:
             cited: Any = results["citations"]
             found = detection(results[self.by]) if self.by in results else known
@@ -178,7 +178,7 @@ def detection(result: Any) -> HallucinationDetection:
     return found
 
 
-def settled(call: Call[Any], result: Any) -> Result:
+def result_or_fallback(call: Call[Any], result: Any) -> Result:
     """A result; of an error the fallback of its call.
 
     Raises:

@@ -93,14 +93,14 @@ def title_of(call: MadeCall, question: str) -> str | None:
     return f"{call.name}: {', '.join(said)}" if said else None
 
 
-def searched(call: MadeCall, tools: Tools) -> bool:
+def is_search(call: MadeCall, tools: Tools) -> bool:
     """Whether a call retrieved: it returned documents, maybe none, or its tool is named."""
     return call.done and (call.documents is not None or (tools is not None and call.name in tools))
 
 
-def told_otherwise(calls: Iterable[MadeCall], tools: Tools) -> bool:
+def has_other_results(calls: Iterable[MadeCall], tools: Tools) -> bool:
     """Whether a tool that does not retrieve told something: it may have the rest of the answer."""
-    return any(not searched(call, tools) and not acknowledges(call) for call in calls)
+    return any(not is_search(call, tools) and not acknowledges(call) for call in calls)
 
 
 def tell_of_texts(calls: Iterable[MadeCall], retrieving: Iterable[str], tools: Tools) -> None:

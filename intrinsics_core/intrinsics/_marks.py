@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from intrinsics_core.intrinsics.citations import citations
@@ -18,6 +20,7 @@ from intrinsics_core.protocol.errors import UnsupportedIntrinsic, raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import (
+    Audit,
     CheckedCitation,
     Citation,
     CitationVerdict,
@@ -35,21 +38,21 @@ _JUDGES: Mapping[str, Callable[..., Call[Any]]] = {
 }
 
 
-class Cited(NamedTuple):
-    """What an answer cites: its marks and its quotes, with the marks of each."""
+@dataclass(frozen=True)
+class Cited:
+    """What an answer cites: its marks, and its quotes without their quotation marks, in order."""
 
+    text: str
     marks: list[CitationMark]
     quotes: list[tuple[int, int]]
 
-    def blank(self, text: str) -> str:
-        """The text with spaces in the place of its marks."""
-        parts, at = list[str](), 0
+    @cached_property
+    def bare(self) -> str:
+        """The answer with spaces in the place of its marks."""
+        characters = list(self.text)
         for mark in self.marks:
-            if mark.end > at:
-                begin = max(mark.begin, at)
-                parts += [text[at:begin], " " * (mark.end - begin)]
-                at = mark.end
-        return "".join([*parts, text[at:]])
+            characters[mark.begin : mark.end] = " " * (mark.end - mark.begin)
+        return "".join(characters)
 
 
 class JudgedBy(NamedTuple):
@@ -90,30 +93,31 @@ def cited_in(task: Task, base: int | None = None) -> Cited:
                 standing(words, text) for text in documents
             )
             quotes += [] if theirs else [(begin, end)]
-    return Cited(sorted(marks, key=lambda mark: mark[:2]), quotes)
+    return Cited(text, sorted(marks, key=lambda mark: mark[:2]), quotes)
 
 
 def checked_by_words(task: Task, cited: Cited) -> list[CheckedCitation]:
     """The quotes, and the marks that name no document; the other marks without a verdict."""
-    return _all_checked(task, cited, _sentences_of(task, cited, task.response_sentences), {})
+    return _all_checked(task, cited, sentences_of(cited, task.response_sentences), {})
 
 
 def ask_marks(
-    task: Task, cited: Cited, whole: JudgedBy, profile: Profile, *, by_document: bool
+    task: Task, cited: Cited, of: Sequence[int], told: Audit, profile: Profile, *, by_document: bool
 ) -> Program[list[CheckedCitation]]:
     """The marks and quotes of an answer, each with its verdict.
 
     Args:
         task: the answer and the documents.
         cited: what the answer cites.
-        whole: verdicts on the answer by all documents.
+        of: the sentence of each mark and quote (`sentences_of`).
+        told: verdicts on the answer by all documents.
         profile: who is asked about documents alone.
-        by_document: whether to ask. Otherwise a sentence's sources in ``whole`` say which document supports it.
+        by_document: whether to ask. Otherwise a sentence's sources in ``told`` say which document supports it.
 
     Raises:
         IntrinsicsError: a verdict could not be had.
     """
-    of = _sentences_of(task, cited, whole.sentences)
+    whole = JudgedBy(told.sentences, told.citations.citations, tuple(range(len(task.documents))))
     sets: dict[int, set[int]] = {}
     for mark, i in zip(cited.marks, of, strict=False):
         if mark.document is not None and i >= 0 and whole.sentences[i].label != "NA":
@@ -122,7 +126,7 @@ def ask_marks(
     alone: dict[tuple[int, ...], JudgedBy] = {}
     if by_document:
         asked = sorted(wanted)
-        bare = task.answered(cited.blank(task.response))
+        bare = task.answered(cited.bare)
         judges = [judge for name, judge in _JUDGES.items() if _serves(profile, name)]
         programs = [
             judge(bare.messages, bare.only(*each).documents, date=task.date).start(profile)
@@ -131,9 +135,9 @@ def ask_marks(
         ]
         values = iter([raised(value) for value in (yield from asked_once(merge(programs, width=len(programs) or 1)))])
         for each in asked:
-            told = dict(zip(_JUDGES, (next(values) for _ in judges), strict=False))
-            found = told["citations"].citations if "citations" in told else ()
-            alone[each] = JudgedBy(told["hallucination-detection"].sentences, found, each)
+            by_judge = dict(zip(_JUDGES, (next(values) for _ in judges), strict=False))
+            found = by_judge["citations"].citations if "citations" in by_judge else ()
+            alone[each] = JudgedBy(by_judge["hallucination-detection"].sentences, found, each)
     verdicts: dict[tuple[int, int], _Verdict] = {}
     for i, documents in sets.items():
         sentence, together = whole.sentences[i], tuple(sorted(documents))
@@ -188,18 +192,12 @@ def _among(d: int, places: Sequence[FoundPlace]) -> bool:
     return any(place.document_index == d for place in places)
 
 
-def uncited(sentences: Sequence[SentenceVerdict], task: Task, cited: Cited) -> list[SentenceVerdict]:
-    """The sentences that claim something and cite nothing."""
-    of = set(_sentences_of(task, cited, sentences))
-    return [s for i, s in enumerate(sentences) if s.label != "NA" and i not in of]
-
-
 def _all_checked(
     task: Task, cited: Cited, of: Sequence[int], verdicts: Mapping[tuple[int, int], _Verdict]
 ) -> list[CheckedCitation]:
     """All rows, in the order of the answer. A mark right behind a quote is about its words."""
-    text, found = task.response, list[CheckedCitation]()  # once: a response is made anew whenever it is asked for
-    bare, ends = cited.blank(text), [end for _, end in cited.quotes]
+    text, bare, found = cited.text, cited.bare, list[CheckedCitation]()
+    ends = [end for _, end in cited.quotes]
     by_sentence: dict[int, list[CitationMark]] = {}
     for mark, i in zip(cited.marks, of, strict=False):
         said = bisect_right(ends, mark.begin) - 1  # the quote before it
@@ -247,13 +245,13 @@ def _row(
     )
 
 
-def _sentences_of(task: Task, cited: Cited, sentences: Sequence[Any]) -> list[int]:
+def sentences_of(cited: Cited, sentences: Sequence[Any]) -> list[int]:
     """The number of the sentence that each mark, then each quote, is about; -1 where there is none.
 
     A mark is about the sentence that it stands in or behind. One that begins a line, and each first of two tags, is
     about what follows; so are all at the head of sentences where the answer begins with one.
     """
-    text = cited.blank(task.response)
+    text = cited.bare
     spans = [(s.begin, s.end) for s in sentences]
     said = [(i, begin + len(t) - len(t.lstrip()), begin, end) for i, (begin, end) in enumerate(spans)
             if any(map(str.isalnum, t := text[begin:end]))]  # fmt: skip

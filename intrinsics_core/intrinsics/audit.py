@@ -167,8 +167,8 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
     cited = _marks.cited_in(task) if of_all else None
     marks: tuple[CheckedCitation, ...] = ()
     if cited and (cited.marks or cited.quotes):
-        whole = _marks.JudgedBy(told.sentences, told.citations.citations, tuple(range(len(task.documents))))
-        asking = _marks.ask_marks(task, cited, whole, profile, by_document=not any(written))
+        of = _marks.sentences_of(cited, told.sentences)
+        asking = _marks.ask_marks(task, cited, of, told, profile, by_document=not any(written))
         (checked_marks,) = yield from merge([asking], width=1)
         if isinstance(checked_marks, IntrinsicsError):
             lost.append(f"no marks: {type(checked_marks).__name__}: {checked_marks.message}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from intrinsics_core.intrinsics._marks import JudgedBy, ask_marks, checked_by_words, cited_in, uncited
+from intrinsics_core.intrinsics._marks import ask_marks, checked_by_words, cited_in, sentences_of
 from intrinsics_core.intrinsics.audit import audit_of
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
@@ -82,14 +82,15 @@ def check_citations(
 def _program(task: Task, profile: Profile, *, base: int | None) -> Program[CitationCheck]:
     cited = cited_in(task, base)
     written: list[bool] = []
-    bare = task.answered(cited.blank(task.response))
+    bare = task.answered(cited.bare)
     judging = audit_of(("hallucination-detection", "citations"), bare.messages, bare.documents, date=task.date)
     told = yield from watched(
         judging.start(profile), lambda _, outcomes: written.extend(isinstance(each, Generated) for each in outcomes)
     )
-    whole = JudgedBy(told.sentences, told.citations.citations, tuple(range(len(task.documents))))
-    checked = yield from ask_marks(task, cited, whole, profile, by_document=not any(written))
-    found = _result(task, checked, uncited(told.sentences, task, cited))
+    of = sentences_of(cited, told.sentences)
+    checked = yield from ask_marks(task, cited, of, told, profile, by_document=not any(written))
+    cites = set(of)
+    found = _result(task, checked, [s for i, s in enumerate(told.sentences) if s.label != "NA" and i not in cites])
     return found.model_copy(update={"degraded": told.degraded, "missing": found.missing})
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import pairwise
+from typing import TypeVar
 
 from intrinsics_core.protocol.errors import UNSHOWABLE
 from intrinsics_core.protocol.results import CheckedCitation, Citation, SentenceVerdict
 from intrinsics_core.protocol.task import Document
 from intrinsics_core.render.positions import titles
 
+Placed = TypeVar("Placed", SentenceVerdict, CheckedCitation)
 Spot = tuple[int, str, int, int]  # document index and id, begin, end: two documents may have one id
 
 
@@ -95,28 +97,27 @@ def pieces(
     ending: dict[int, set[int]] = {}
     for c in citations:
         ending.setdefault(c.response_end, set()).add(numbers[spot(c)])
-    said = _said(cuts, verdicts)
-    at = {edge: mark for mark in reversed(wrong) for edge in cuts if mark.begin <= edge < mark.end}
+    said, at = _first_over(cuts, verdicts), _first_over(cuts, wrong)
     return [
         Piece(response[begin:end], said.get(begin), tuple(sorted(ending.get(end, ()))), at.get(begin))
         for begin, end in pairwise(cuts)
     ]
 
 
-def _said(cuts: Sequence[int], verdicts: Sequence[SentenceVerdict]) -> dict[int, SentenceVerdict]:
-    """By the beginning of a piece, the verdict on it: of several, the first in the list. One pass over the cuts."""
+def _first_over(cuts: Sequence[int], rows: Sequence[Placed]) -> dict[int, Placed]:
+    """By the beginning of a piece, the row whose place holds it: of several, the first. One pass over the cuts."""
     opening: dict[int, list[int]] = {}
-    for i, verdict in enumerate(verdicts):
-        # A verdict may begin before the text; its first whole piece begins with it.
-        opening.setdefault(max(verdict.begin, 0), []).append(i)
-    found: dict[int, SentenceVerdict] = {}
+    for i, row in enumerate(rows):
+        # A row may begin before the text; its first whole piece begins with it.
+        opening.setdefault(max(row.begin, 0), []).append(i)
+    found: dict[int, Placed] = {}
     open_ones: list[int] = []  # a heap: the first in the list on top
     for begin, end in pairwise(cuts):
         for i in opening.get(begin, ()):
             heappush(open_ones, i)
-        while open_ones and verdicts[open_ones[0]].end <= begin:
+        while open_ones and rows[open_ones[0]].end <= begin:
             heappop(open_ones)
         # What has ended below the top is met, and dropped, when it comes up.
-        if open_ones and end <= verdicts[open_ones[0]].end:
-            found[begin] = verdicts[open_ones[0]]
+        if open_ones and end <= rows[open_ones[0]].end:
+            found[begin] = rows[open_ones[0]]
     return found

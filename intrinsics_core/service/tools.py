@@ -19,6 +19,7 @@ from intrinsics_core.protocol.results import (
     Ranking,
     Result,
 )
+from intrinsics_core.running.plain import exchange
 from intrinsics_core.service import short_results
 
 
@@ -120,16 +121,6 @@ class Tool:
     tell: Callable[[Any, Any], str]
 
 
-def _turn(role: str, content: str) -> dict[str, str]:
-    return {"role": role, "content": content}
-
-
-def _exchange(given: AuditAnswer | CheckFacts) -> list[dict[str, str]]:
-    """The question, where there is one, and the answer."""
-    asked = [] if given.question is None else [_turn("user", given.question)]
-    return [*asked, _turn("assistant", given.answer)]
-
-
 def _texts(documents: list[str | GivenDocument]) -> list[str]:
     return [one if isinstance(one, str) else one.text for one in documents]
 
@@ -149,7 +140,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it on any answer that was written from retrieved documents.",
         AuditAnswer,
         Audit,
-        lambda a: audit(_exchange(a), _shown(a.documents)),
+        lambda a: audit(exchange(a.answer, a.question), _shown(a.documents)),
         lambda found, a: short_results.audit(found),
     ),
     Tool(
@@ -157,7 +148,7 @@ TOOLS: tuple[Tool, ...] = (
         "Whether documents answer a question at all. Call it after a search, before you answer; if not, search again.",
         IsAnswerable,
         Answerability,
-        lambda a: answerability([_turn("user", a.question)], _shown(a.documents)),
+        lambda a: answerability([{"role": "user", "content": a.question}], _shown(a.documents)),
         lambda found, a: short_results.answerability(found),
     ),
     Tool(
@@ -166,7 +157,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it when a search gave more than you can read.",
         Rerank,
         Ranking,
-        lambda a: reranking([_turn("user", a.query)], _shown(a.documents)),
+        lambda a: reranking([{"role": "user", "content": a.query}], _shown(a.documents)),
         lambda found, a: short_results.ranking(_first(found, a), _texts(a.documents)),
     ),
     Tool(
@@ -175,7 +166,9 @@ TOOLS: tuple[Tool, ...] = (
         "Call it before you search with a follow-up question.",
         RewriteQuestion,
         QueryRewrite,
-        lambda a: query_rewrite([*(turn.model_dump() for turn in a.conversation), _turn("user", a.question)]),
+        lambda a: query_rewrite(
+            [*(turn.model_dump() for turn in a.conversation), {"role": "user", "content": a.question}]
+        ),
         lambda found, a: short_results.rewrite(found),
     ),
     Tool(
@@ -184,7 +177,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it to add citations to an answer.",
         Cite,
         Citations,
-        lambda a: citations(_exchange(a), _shown(a.documents)),
+        lambda a: citations(exchange(a.answer, a.question), _shown(a.documents)),
         lambda found, a: short_results.citations(found),
     ),
     Tool(
@@ -193,7 +186,7 @@ TOOLS: tuple[Tool, ...] = (
         "which stand in another document. Call it on an answer that cites documents, before you give it.",
         CheckCitations,
         CitationCheck,
-        lambda a: check_citations(_exchange(a), _shown(a.documents)),
+        lambda a: check_citations(exchange(a.answer, a.question), _shown(a.documents)),
         lambda found, a: short_results.checked(found),
     ),
     Tool(
@@ -202,7 +195,7 @@ TOOLS: tuple[Tool, ...] = (
         "Call it to check a statement against sources that were not written for it.",
         CheckFacts,
         FactCheck,
-        lambda a: fact_check(_exchange(a), _shown(a.sources)),
+        lambda a: fact_check(exchange(a.answer, a.question), _shown(a.sources)),
         lambda found, a: short_results.facts(found),
     ),
 )

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.chains.evidence import evidence, only_acknowledges, searched, title_of, told_otherwise, tool_names
+from intrinsics_core.chains.evidence import (
+    evidence,
+    has_other_results,
+    is_search,
+    only_acknowledges,
+    title_of,
+    tool_names,
+)
 from intrinsics_core.chains.transcript import MadeCall
 
 TODOS = {"todos": [{"content": "Find the price", "status": "in_progress"}]}
@@ -104,9 +111,9 @@ def test_a_tool_whose_words_do_not_count_is_named_once(caplog: pytest.LogCapture
 
 def test_what_retrieves() -> None:
     empty = MadeCall("search", result="", documents=())
-    assert searched(MILL, None) and searched(empty, None) and searched(HANDBOOK, {"handbook"})
-    assert not searched(HANDBOOK, None) and not searched(MadeCall("handbook"), {"handbook"})
-    assert told_otherwise([WEATHER], None) and not told_otherwise([MILL, TODO, empty], None)
+    assert is_search(MILL, None) and is_search(empty, None) and is_search(HANDBOOK, {"handbook"})
+    assert not is_search(HANDBOOK, None) and not is_search(MadeCall("handbook"), {"handbook"})
+    assert has_other_results([WEATHER], None) and not has_other_results([MILL, TODO, empty], None)
 
 
 def test_what_words_of_a_tool_are_about() -> None:

@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.chains.evidence import searched, tell_of_texts, told_otherwise
+from intrinsics_core.chains.evidence import has_other_results, is_search, tell_of_texts
 from intrinsics_core.chains.notes import verdict_in, with_verdicts
 from intrinsics_core.chains.transcript import MadeCall, calls_made, last_question, shown_turns, since_question
 from intrinsics_core.protocol.results import Answerability
@@ -113,7 +113,7 @@ class AnswerabilityMiddleware(JudgingMiddleware):
     def _found_by(self, message: Any) -> list[Document] | None:
         """What a tool has retrieved; None where it does not retrieve, or has failed."""
         call = made_call(message) if isinstance(message, ToolMessage) else None
-        return self._documents([call]) if call and searched(call, self.retrievers) else None
+        return self._documents([call]) if call and is_search(call, self.retrievers) else None
 
     def _documents(self, searches: Sequence[MadeCall]) -> list[Document]:
         return documents_of(searches, (), self.retrievers or (), self.gate.metadata_fields)
@@ -127,9 +127,9 @@ class AnswerabilityMiddleware(JudgingMiddleware):
         if any(verdict_in(metadata, self.gate.intrinsic).get("label") == "answerable" for metadata in said):
             return None  # a search of this turn answers the question, as was found when it was made
         now = calls_made(turns)
-        searches = [call for call in now if searched(call, self.retrievers)]
+        searches = [call for call in now if is_search(call, self.retrievers)]
         tell_of_texts([call for call in now if call not in searches], [c.name for c in searches], self.retrievers)
-        asked, goes_on = _asked(messages), self.mode == "block" and told_otherwise(now, self.retrievers)
+        asked, goes_on = _asked(messages), self.mode == "block" and has_other_results(now, self.retrievers)
         if not searches or not asked or goes_on:
             return None
         return {"messages": asked, "documents": self._documents(searches)}
@@ -137,7 +137,7 @@ class AnswerabilityMiddleware(JudgingMiddleware):
     def _end(self, state: AgentState[Any], result: Answerability) -> dict[str, Any] | None:
         if self.mode == "annotate":
             tools = [m for m in state["messages"] if isinstance(m, ToolMessage)]
-            found = next(m for m in reversed(tools) if searched(made_call(m), self.retrievers))
+            found = next(m for m in reversed(tools) if is_search(made_call(m), self.retrievers))
             return {"messages": [_noted(found, result)]}
         if result.passes(block_unsure=self.block_unsure):
             return None

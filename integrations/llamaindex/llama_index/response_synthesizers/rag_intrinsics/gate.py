@@ -32,7 +32,7 @@ from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
-from intrinsics_core.chains.checks import settled
+from intrinsics_core.chains.checks import result_or_fallback
 from intrinsics_core.chains.notes import CANNED, KEY
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.running.flows import CANNED as REFUSAL
@@ -66,7 +66,7 @@ class _Gate(IntrinsicComponent):
         parts = [(question, [{"text": answer}, *behind], ()) for question, answer in asked]
         calls = [self._ask(conversation(one, history=h), by) for one, by, h in [(query, documents, history), *parts]]
         told: Any = yield "judge", calls
-        found: list[Any] = [settled(*each) for each in zip(calls, told, strict=True)]
+        found: list[Any] = [result_or_fallback(*each) for each in zip(calls, told, strict=True)]
         rows = [{"question": one, **of.model_dump(mode="json")} for (one, *_), of in zip(parts, found[1:], strict=True)]
         whole = _decisive(found[0], found[1:])
         return whole, {"answerability": whole.model_dump(mode="json")} | ({"sub_questions": rows} if rows else {})
