@@ -18,9 +18,9 @@ from pydantic import Field
 from intrinsics_core.profiles.asking import (
     TEXT,
     array_of,
-    asking,
     documents_shown,
     enum_of,
+    for_json,
     id_of,
     object_of,
     read_object,
@@ -134,7 +134,7 @@ JUDGES = Profile(
     "judges",
     {
         "statements": Format(
-            asking(
+            for_json(
                 "statements",
                 "Take the response apart into short statements that stand alone: every claim it makes, no pronouns, "
                 "nothing added. Greetings, questions and offers are no statements.",
@@ -146,7 +146,7 @@ JUDGES = Profile(
             _statements,
         ),
         "verdicts": Format(
-            asking(
+            for_json(
                 "verdicts",
                 "For each statement: is it supported by the documents alone, whatever else you know?",
                 '{"verdicts": [{"id": "s0", "supported": true or false}, ...]}, one for each statement',
@@ -160,7 +160,7 @@ JUDGES = Profile(
             _verdicts,
         ),
         "rad-bench": Format(
-            asking(
+            for_json(
                 "rad-bench",
                 "Rate the response to the last user turn from 1 (useless) to 10 (as good as the reference or better): "
                 "is it right, complete, and faithful to what the reference says? Length is no merit.",
@@ -172,7 +172,7 @@ JUDGES = Profile(
             _rating,
         ),
         "idk": Format(
-            asking(
+            for_json(
                 "idk",
                 'Does the response say that it does not know, or that the answer was not found? "partial": it says so '
                 "of a part and answers the rest.",

@@ -5,20 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.profiles.asking import (
-    TAIL,
-    TEXT,
-    array_of,
-    documents_shown,
-    id_of,
-    json_request,
-    numbered,
-    object_of,
-    read_object,
-    said,
-    turns_of,
-    turns_shown,
-)
+from intrinsics_core.profiles import asking
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Reply
@@ -35,7 +22,7 @@ _INSTRUCTION = (
     "can be kept, give an empty text: the sentence is then dropped. Name no other sentence."
 )
 _SHAPE = '{"mended": [{"id": "r1", "text": "..."}, ...]}, one entry per flagged sentence.'
-_SCHEMA = object_of(mended=array_of(object_of(id=id_of("r"), text=TEXT)))
+_SCHEMA = asking.object_of(mended=asking.array_of(asking.object_of(id=asking.id_of("r"), text=asking.TEXT)))
 
 
 def _sentences(task: Task) -> Sequence[Span]:
@@ -52,19 +39,19 @@ def _flagged(task: Task) -> Mapping[int, str]:
 def _render(task: Task) -> Sequence[Generate]:
     sentences, flagged = _sentences(task), _flagged(task)
     shown = {
-        "documents": documents_shown(task),
-        "conversation": turns_shown(task)[:-1],
-        "response": numbered(sentences, "r"),
+        "documents": asking.documents_shown(task),
+        "conversation": asking.turns_shown(task)[:-1],
+        "response": asking.numbered(sentences, "r"),
         "flagged": {f"r{i}": defuse(why) for i, why in flagged.items()},
     }
     written = sum(len(sentences[i].text) for i in flagged)
-    turns = turns_of(_INSTRUCTION + TAIL + _SHAPE, shown)
-    return json_request(task, "revise", turns, _SCHEMA, 100 + 32 * len(flagged) + written, logprobs=False)
+    turns = asking.turns_of(_INSTRUCTION + asking.TAIL + _SHAPE, shown)
+    return asking.json_request(task, "revise", turns, _SCHEMA, 100 + 32 * len(flagged) + written, logprobs=False)
 
 
 def _parse(task: Task, replies: Sequence[Reply]) -> Mendings:
     expected = '{"mended": [{"id", "text"}, ...]}'
-    value, reply = read_object(replies, expected)
+    value, reply = asking.read_object(replies, expected)
     rows = readers.objects(json_reply.field(value, "mended", list, "a list", reply.text), reply, expected)
     flagged, found, dropped = _flagged(task), dict[int, str](), 0
     for row in rows:
@@ -86,7 +73,7 @@ def _write(task: Task, value: Mendings) -> str:
             raise InvalidInput(f"mended[{i}].sentence is not one of the sentences to correct", got=repr(one.sentence),
                                expected=", ".join(map(str, _flagged(task))))  # fmt: skip
     rows: list[dict[str, Any]] = [{"id": f"r{one.sentence}", "text": one.text.strip()} for one in value.mended]
-    return said(mended=rows)
+    return asking.said(mended=rows)
 
 
 FORMAT = Format(_render, _parse, _write)

@@ -6,18 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from intrinsics_core.profiles.asking import (
-    TEXT,
-    array_of,
-    asking,
-    conversation_shown,
-    documents_shown,
-    id_of,
-    object_of,
-    read_object,
-    said,
-    turns_shown,
-)
+from intrinsics_core.profiles import asking
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Reply
@@ -34,16 +23,16 @@ TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (202
 
 
 def _with_documents(task: Task) -> dict[str, Any]:
-    return {"documents": documents_shown(task), "conversation": turns_shown(task)}
+    return {"documents": asking.documents_shown(task), "conversation": asking.turns_shown(task)}
 
 
-_ask = asking(
+_ask = asking.for_json(
     "candidate",
     "Answer the last user turn of the conversation: from the facts in the documents alone where there are any, else "
     "from what you know. First reason in a few sentences, then give the answer, as briefly as it can be given. If "
     "there are documents and they do not hold the information, answer that it is not in the documents.",
     '{"reasoning": "...", "answer": "..."}',
-    object_of(reasoning=TEXT, answer=TEXT),
+    asking.object_of(reasoning=asking.TEXT, answer=asking.TEXT),
     _with_documents,
     1024,
 )
@@ -63,11 +52,11 @@ def _texts(task: Task) -> list[str]:
 
 
 def _answers(task: Task) -> dict[str, Any]:
-    return conversation_shown(task) | {"answers": {f"a{i}": text for i, text in enumerate(_texts(task))}}
+    return asking.conversation_shown(task) | {"answers": {f"a{i}": text for i, text in enumerate(_texts(task))}}
 
 
 def _groups(task: Task, replies: Sequence[Reply]) -> Groups:
-    value, reply = read_object(replies, '{"groups": [["a0", "a2"], ["a1"]]}')
+    value, reply = asking.read_object(replies, '{"groups": [["a0", "a2"], ["a1"]]}')
     rows = json_reply.field(value, "groups", list, "a list of lists of ids", reply.text)
     return rankings.read_groups(rows, _texts(task), reply)
 
@@ -77,37 +66,37 @@ def _write_groups(task: Task, value: Groups) -> str:
         raise InvalidInput(
             "value does not contain every answer exactly once", expected="groups of all answers", got=repr(value)
         )
-    return said(groups=[[f"a{number}" for number in group] for group in value])
+    return asking.said(groups=[[f"a{number}" for number in group] for group in value])
 
 
 FORMATS: Mapping[str, Format[Any]] = {
     "hyde": Format(
-        asking(
+        asking.for_json(
             "hyde",
             "Write the passage of a document that would answer the last user turn of the conversation: one paragraph, "
             "in the style and the words of such a document, as specific as it would be. It need not be true: it is "
             "used to look for the real one. Do not address the user.",
             '{"passage": "..."}',
-            object_of(passage=TEXT),
-            conversation_shown,
+            asking.object_of(passage=asking.TEXT),
+            asking.conversation_shown,
             512,
         ),
         lambda task, replies: HypotheticalPassage(passage=readers.text_field(readers.generated(replies), "passage")),
-        lambda task, value: said(passage=writers.free_text(writers.given(value, HypotheticalPassage).passage)),
+        lambda task, value: asking.said(passage=writers.free_text(writers.given(value, HypotheticalPassage).passage)),
     ),
     "candidate": Format(
         _sample,
         lambda task, replies: readers.text_field(readers.generated(replies), "answer"),
-        lambda task, value: said(reasoning="", answer=writers.free_text(value)),
+        lambda task, value: asking.said(reasoning="", answer=writers.free_text(value)),
     ),
     "agreement": Format(
-        asking(
+        asking.for_json(
             "agreement",
             "The answers were given to the last user turn of the conversation. Group those that say the same: two "
             "answers belong together if whoever asked would take the same from both, in whatever words, and not if "
             "they differ in a fact, a number or a name. Name every answer, each once.",
             '{"groups": [["a0", "a2"], ["a1"]]}',
-            object_of(groups=array_of(array_of(id_of("a")))),
+            asking.object_of(groups=asking.array_of(asking.array_of(asking.id_of("a")))),
             _answers,
             512,
         ),

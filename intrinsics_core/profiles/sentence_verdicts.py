@@ -1,4 +1,4 @@
-"""Verdicts on the sentences of a response: how any instruction-following model is asked for them.
+"""Verdicts and citations by sentence of a response: how any instruction-following model is asked for them.
 
 A reply that leaves sentences out, or whose label for some of them cannot be read, is kept, and the model is asked once
 more for these alone. What is still left out then is counted in the result as ``missing``.
@@ -6,34 +6,36 @@ more for these alone. What is still left out then is counted in the result as ``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from intrinsics_core.profiles.asking import (
-    TEXT,
-    array_of,
-    asking,
-    calls_shown,
-    documents_shown,
-    enum_of,
-    numbered,
-    object_of,
-)
-from intrinsics_core.profiles.asking import turns_shown as turns
+from intrinsics_core.profiles import asking
 from intrinsics_core.protocol.errors import IntrinsicsError, MalformedReply
-from intrinsics_core.protocol.requests import Generated, Program
+from intrinsics_core.protocol.profile import Format
+from intrinsics_core.protocol.requests import Generated, Program, Reply
 from intrinsics_core.protocol.results import Citations, HallucinationDetection, Result
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, readers, sentence_ids
+from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 
+FIRST_THE_REASON = "First give the reason, quoting the document where you can, then the verdict: "
 CLAIMS_NOTHING = (
     "'NA' if it claims nothing about what documents could hold (courtesy, an offer, a question back, that it does not "
     "know, a refusal, or the report of an action whose call stands in 'tool_calls'; without that call a report is a "
     "claim)"
 )
-Missing = TypeVar("Missing", bound=Result)
+CITE = (
+    "For each response sentence, list the ids of the document sentences that it rests on: as few as carry all of its "
+    "claims, none if there are none."
+)
+VERDICT: Mapping[str, Any] = {"reason": asking.TEXT, "faithfulness": asking.enum_of(readers.FAITHFULNESS)}
+SOURCES: Mapping[str, Any] = {"sources": asking.array_of(asking.id_of("c"))}
 _ONLY = "sentences"  # an option of the task: the numbers of the sentences that are asked about; all where left out
+_ROWS = '{"sentences": [{...}, ...]}'
+Missing = TypeVar("Missing", bound=Result)
+
+
+# --- how they are asked ---------------------------------------------------------------------------------------------
 
 
 def wanted(task: Task) -> Sequence[int]:
@@ -55,45 +57,37 @@ def one_each(task: Task, *, sentence: str = "id", **fields: Any) -> dict[str, An
         fields: the schemas of the others.
     """
     numbers = wanted(task)
-    ids = enum_of([f"r{i}" for i in numbers] or ["r0"])
-    return array_of(object_of(**{sentence: ids}, **fields), len(numbers))
-
-
-def _schema(task: Task) -> dict[str, Any]:
-    return object_of(sentences=one_each(task, reason=TEXT, faithfulness=enum_of(readers.FAITHFULNESS)))
+    ids = asking.enum_of([f"r{i}" for i in numbers] or ["r0"])
+    return asking.array_of(asking.object_of(**{sentence: ids}, **fields), len(numbers))
 
 
 def response_shown(task: Task) -> dict[str, str]:
     """The sentences that are asked about, by id."""
     sentences = task.response_sentences
-    return {name: text for i in wanted(task) for name, text in numbered([sentences[i]], "r", i).items()}
+    return {name: text for i in wanted(task) for name, text in asking.numbered([sentences[i]], "r", i).items()}
 
 
-def response_by_sentence(task: Task) -> dict[str, Any]:
-    """The conversation, the documents, and the sentences that are asked about."""
+def _shown(task: Task) -> dict[str, Any]:
     return {
-        "conversation": turns(task)[:-1],
-        "documents": documents_shown(task),
-        **calls_shown(task),
+        "conversation": asking.turns_shown(task)[:-1],
+        "documents": asking.documents_shown(task),
+        **asking.calls_shown(task),
         "response": response_shown(task),
     }
 
 
-render = asking(
-    "hallucination-detection",
-    "The response is given sentence by sentence. For each sentence, compare what it claims with the "
-    "documents alone. First give the reason, quoting the document where you can, then the verdict: "
-    "'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they "
-    f"do not support it or contradict it, {CLAIMS_NOTHING}.",
-    '{"sentences": [{"id": "r0", "reason": "...", "faithfulness": "..."}, ...]}, one entry per sentence.',
-    _schema,
-    response_by_sentence,
-    99,
-    per_sentence=True,
-)
+# --- how a reply is read --------------------------------------------------------------------------------------------
 
 
-def read(task: Task, rows: Sequence[dict[str, Any]], reply: Generated) -> list[tuple[int | None, sentence_ids.Verdict]]:
+def _rows(value: dict[str, Any], reply: Generated, name: str = "sentences") -> list[dict[str, Any]]:
+    """The rows of a reply's list of objects."""
+    listed = json_reply.field(value, name, list, "a list", reply.text)
+    return readers.objects(listed, reply, f'{{"{name}": [{{...}}, ...]}}')
+
+
+def _verdicts(
+    task: Task, rows: Sequence[dict[str, Any]], reply: Generated
+) -> list[tuple[int | None, sentence_ids.Verdict]]:
     """The verdicts in the rows of a reply, by sentence number: None for a row whose label cannot be read.
 
     Raises:
@@ -113,21 +107,30 @@ def read(task: Task, rows: Sequence[dict[str, Any]], reply: Generated) -> list[t
     return found
 
 
-def rows_of(value: dict[str, Any], reply: Generated, name: str = "sentences") -> list[dict[str, Any]]:
-    """The rows of a reply's list of objects."""
-    listed = json_reply.field(value, name, list, "a list", reply.text)
-    return readers.objects(listed, reply, f'{{"{name}": [{{...}}, ...]}}')
+def hallucination(task: Task, value: dict[str, Any], reply: Generated) -> HallucinationDetection:
+    """The verdicts in a reply's object."""
+    return sentence_ids.hallucination(task, _verdicts(task, _rows(value, reply), reply))
 
 
-def cited(task: Task, rows: Sequence[dict[str, Any]], reply: Generated, sentence: str = "id") -> Citations:
-    """The citations in the rows of a reply; a sentence without a row is missing, one without sources is not.
+def citations(
+    task: Task, value: dict[str, Any], reply: Generated, name: str = "sentences", sentence: str = "id"
+) -> Citations:
+    """The citations in a reply's object; a sentence without a row is missing, one without sources is not.
+
+    Args:
+        name: the field of the rows.
+        sentence: the field of a row that names the sentence.
 
     Raises:
         MalformedReply: sources are no list, or the sentences are numbered from 1.
     """
+    rows = _rows(value, reply, name)
     told = readers.row_numbers(rows, sentence)
     sentence_ids.check_numbers(told, wanted(task), reply)
     return sentence_ids.citations(task, readers.links(rows, reply, sentence, "sources"), told=told)
+
+
+# --- what a reply left out ------------------------------------------------------------------------------------------
 
 
 def unjudged(found: HallucinationDetection) -> list[int]:
@@ -142,29 +145,104 @@ def ask_missing(task: Task, found: HallucinationDetection) -> Program[Hallucinat
         return found
     about = asked_about(task, missing)
     try:
-        replies = yield render(about)
-        reply = readers.generated(replies)  # type: ignore[arg-type]  # only replies are sent in
-        rows = rows_of(readers.parsed(reply, dict, '{"sentences": [{...}, ...]}'), reply)
-        return completed(about, found, read(about, rows, reply))
+        replies = yield _render(about)
+        return completed(about, found, *asking.read_object(replies, _ROWS))  # type: ignore[arg-type]  # only replies
     except IntrinsicsError as error:
         return telling(found, error)
 
 
 def completed(
-    about: Task, found: HallucinationDetection, more: Sequence[tuple[int | None, sentence_ids.Verdict]]
+    about: Task, found: HallucinationDetection, value: dict[str, Any], reply: Generated
 ) -> HallucinationDetection:
-    """The verdicts that were given, and those on the sentences that were asked about now."""
+    """The verdicts that were given, and those in a reply on the sentences that were asked about now."""
     asked = wanted(about)
     given: list[tuple[Any, sentence_ids.Verdict]] = [
         (i, (sentence.label, sentence.score, sentence.explanation))
         for i, sentence in enumerate(found.sentences)
         if sentence.judged
     ]
+    more = _verdicts(about, _rows(value, reply), reply)
     given += [(number if number in asked else None, verdict) for number, verdict in more]
     whole = sentence_ids.hallucination(about, given)
     return whole.model_copy(update={"dropped": found.dropped + whole.dropped})
 
 
+def cited(about: Task, found: Citations, value: dict[str, Any], reply: Generated) -> Citations:
+    """The citations that were given, and those in a reply on the sentences that were asked about and have none."""
+    rows, asked = _rows(value, reply), set(wanted(about))
+    given = writers.cited(about, Citations(citations=found.citations))
+    links: list[tuple[int | None, int | None]] = [(r, c) for r, numbers in enumerate(given) for c in numbers]
+    more = readers.links(rows, reply, "id", "sources")
+    links += [link for link in more if link[0] is not None and link[0] in asked and not given[link[0]]]
+    told = asked.intersection(readers.row_numbers(rows, "id"))
+    # Which of the sentences that were asked about had no row before is not known: the most that may be missing is told.
+    missing = min(found.missing, max(found.missing, len(asked)) - len(told))
+    whole = sentence_ids.citations(about, links, dropped=found.dropped)
+    left = sentence_ids.uncited(about, missing)
+    return whole.model_copy(update={"missing": left.missing, "degraded": left.degraded})
+
+
 def telling(found: Missing, error: IntrinsicsError) -> Missing:
     """The same, with what failed when the rest was asked for."""
     return found.model_copy(update={"degraded": f"{found.degraded} ({type(error).__name__}: {error.message})"})
+
+
+# --- how results are written as a reply -------------------------------------------------------------------------------
+
+
+def verdicts_said(task: Task, value: HallucinationDetection) -> list[dict[str, Any]]:
+    return [
+        {"id": f"r{i}", "reason": writers.explanation(verdict), "faithfulness": verdict.label}
+        for i, verdict in enumerate(writers.verdicts(task, value))
+    ]
+
+
+def sources_said(task: Task, value: Citations, sentence: str = "id") -> list[dict[str, Any]]:
+    return [
+        {sentence: f"r{i}", "sources": [f"c{number}" for number in numbers]}
+        for i, numbers in enumerate(writers.cited(task, value))
+    ]
+
+
+# --- the formats ----------------------------------------------------------------------------------------------------
+
+_render = asking.for_json(
+    "hallucination-detection",
+    "The response is given sentence by sentence. For each sentence, compare what it claims with the "
+    f"documents alone. {FIRST_THE_REASON}"
+    "'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they "
+    f"do not support it or contradict it, {CLAIMS_NOTHING}.",
+    '{"sentences": [{"id": "r0", "reason": "...", "faithfulness": "..."}, ...]}, one entry per sentence.',
+    lambda task: asking.object_of(sentences=one_each(task, **VERDICT)),
+    _shown,
+    99,
+    per_sentence=True,
+)
+
+
+def _read_verdicts(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
+    return hallucination(task, *asking.read_object(replies, _ROWS))
+
+
+def _read_citations(task: Task, replies: Sequence[Reply]) -> Citations:
+    return citations(task, *asking.read_object(replies, '{"citations": [{...}, ...]}'), "citations", "response")
+
+
+FORMATS: Mapping[str, Format[Any]] = {
+    "hallucination-detection": Format(
+        _render, _read_verdicts, lambda task, value: asking.said(sentences=verdicts_said(task, value)), ask_missing
+    ),
+    "citations": Format(
+        asking.for_json(
+            "citations",
+            f"The response and the documents are given sentence by sentence. {CITE}",
+            '{"citations": [{"response": "r0", "sources": ["c3", "c4"]}, ...]}, one entry per response sentence.',
+            lambda task: asking.object_of(citations=one_each(task, sentence="response", **SOURCES)),
+            lambda task: _shown(task) | {"documents": asking.numbered_documents(task, titled=False)},
+            64,
+            per_sentence=True,
+        ),
+        _read_citations,
+        lambda task, value: asking.said(citations=sources_said(task, value, "response")),
+    ),
+}

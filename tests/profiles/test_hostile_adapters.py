@@ -12,7 +12,7 @@ import pytest
 from intrinsics_core import InvalidInput, MalformedReply, run
 from intrinsics_core.intrinsics import adapter
 from intrinsics_core.profiles import io_yaml
-from intrinsics_core.profiles.io_yaml import limits, yaml_loader
+from intrinsics_core.profiles.io_yaml import schemas, yaml_loader
 from intrinsics_core.protocol.requests import Generated
 from tests.scripted import Scripted
 from tests.steps import LINEAR, growth, steps
@@ -158,8 +158,8 @@ def test_doubled_references_are_counted(tmp_path):
 
 def test_unique_items_are_looked_at_once_each(tmp_path):
     schema = {"type": "array", "uniqueItems": True}
-    own = limits.limited(jsonschema.Draft202012Validator)(schema)
-    assert growth(lambda n: lambda: limits.first_error(own, [{"a": i} for i in range(n)]), 200) < LINEAR
+    own = schemas.validator(schema)
+    assert growth(lambda n: lambda: schemas.first_error(own, [{"a": i} for i in range(n)]), 200) < LINEAR
     judged(tmp_path, schema, json.dumps([{"a": i} for i in range(200)]))
 
 
@@ -187,6 +187,6 @@ def test_explode_after_explode_is_bounded(tmp_path):
     ],
 )  # fmt: skip
 def test_within_the_limits_a_schema_means_what_it_always_did(schema, value, fits):
-    own = limits.limited(jsonschema.Draft202012Validator)(schema)
-    assert (limits.first_error(own, value) is None) == fits
+    own = schemas.validator(schema)
+    assert (schemas.first_error(own, value) is None) == fits
     assert jsonschema.Draft202012Validator(schema).is_valid(value) == fits

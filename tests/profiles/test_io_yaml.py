@@ -25,6 +25,7 @@ from intrinsics_core.intrinsics import (
 )
 from intrinsics_core.profiles import io_yaml
 from intrinsics_core.profiles import profile as named
+from intrinsics_core.profiles.io_yaml import results
 from intrinsics_core.profiles.io_yaml.spec import Template
 from intrinsics_core.protocol.errors import InvalidInput, MalformedReply, RuntimeUnavailable, UnsupportedIntrinsic
 from intrinsics_core.protocol.requests import Generate, Generated, TokenLogprob
@@ -53,7 +54,7 @@ def output(
     reply: str, *, logprobs: Any = None, messages: Any = ANSWERED, documents: Any = DOCUMENTS, **content: Any
 ) -> Any:
     task = check("mine", messages, documents, ends_with=["user", "assistant"])
-    return io_yaml.output(spec(**content), task, Generated(reply, logprobs))
+    return results.output(spec(**content), task, Generated(reply, logprobs))
 
 
 def rule(**content: Any) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def decoding(source: str, **names: str) -> dict[str, Any]:
         (rule(type="shuffle"), r"transformations\[0\].type is an unknown transformation"),
         (rule(type="explode"), r"transformations\[0\].target_field is missing"),
         (rule(type="explode", target_field="c", x=1), r"transformations\[0\].x is an unknown key"),
-        (rule(type="nest", field_name="a", input_path="b"), r"transformations\[0\].input_path has the wrong type"),
+        (rule(type="nest", field_name="a", input_path="b"), r"transformations\[0\].input_path is not a path"),
         (rule(type="nest", field_name="a", input_path=[1.5]), r"transformations\[0\].input_path is not a path"),
         (rule(type="likelihood", categories_to_values={"a": "b"}), r"transformations\[0\].categories_to_values"),
         (decoding("title", begin="b"), r"transformations\[0\].source is an unknown location"),

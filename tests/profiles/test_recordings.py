@@ -11,6 +11,7 @@ import yaml
 
 from intrinsics_core import answer_relevance, run
 from intrinsics_core.profiles import io_yaml, profile
+from intrinsics_core.profiles.io_yaml import results
 from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonSchema, Regex
 from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.runtimes.scripted import Scripted
@@ -200,7 +201,7 @@ def test_the_spans_of_4_are_exact() -> None:
     spec = io_yaml.parse(yaml.safe_load(io_yamls()["citations"]), "citations", "citations.yaml")
     task = Task("citations", (Message("user", "Is tea hot?"), Message("assistant", "Yes.")),
                 (Document("Tea is hot.\n\n Ice is not.", "a"),))  # fmt: skip
-    found = io_yaml.output(spec, task, Generated(_REPLIES_4["citations"]))
+    found = results.output(spec, task, Generated(_REPLIES_4["citations"]))
     assert found.value == [
         {"response_begin": 0, "response_end": 4, "response_text": "Yes.", "citation_doc_id": "a", "citation_begin": 0,
          "citation_end": 25, "citation_text": "Tea is hot.\n\n Ice is not."},

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from intrinsics_core import answerability, run
-from intrinsics_core.profiles.io_yaml import located
+from intrinsics_core.profiles.io_yaml import places
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.replies import json_reply
@@ -207,7 +207,7 @@ def test_what_is_no_such_json_is_malformed(text: str, kind: type) -> None:
 
 def test_a_label_is_found_where_it_stands_behind_a_repaired_text() -> None:
     text = '{"why": "as\nit\\says", \'because\': \'"so"\', "score": "8"}'
-    found = json_reply.parse(text, dict, "JSON", located.Decoder())
+    found = json_reply.parse(text, dict, "JSON", places.Decoder())
     assert (found["score"], found["score"].begin) == ("8", text.index('"8"'))
 
 

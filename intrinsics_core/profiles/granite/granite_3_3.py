@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from intrinsics_core.profiles import adapter_names, relevance
+from intrinsics_core.profiles import adapter_names, common_formats
 from intrinsics_core.profiles.granite import answer_relevance, prompts
 from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
@@ -219,7 +219,7 @@ def profile(*, explain: bool = True) -> Profile:
         ),
         "entailment": Format(_ask_detect(), prompts.entailment(_detect), writers.entailment(_write_verdicts)),
     }
-    formats["relevance"] = relevance.of_judgement(formats["context-relevance"])
+    formats["relevance"] = common_formats.logit_of_score(formats["context-relevance"])
     formats |= answer_relevance.formats(_DIALECT)
     formats |= prompts.base_formats(_DIALECT, 4096 if explain else 2)
     return Profile(

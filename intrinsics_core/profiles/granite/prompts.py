@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from intrinsics_core.profiles import plain_text, sampling
+from intrinsics_core.profiles import common_formats, sampling
 from intrinsics_core.profiles.granite.preferred import is_tie, preferred
 from intrinsics_core.profiles.turns import conversation, tagged
 from intrinsics_core.protocol.errors import MalformedReply
@@ -215,7 +215,7 @@ def completed(family: Family, chat: Format[Any]) -> Format[Any]:
 
 
 def _sampled_query(prompt: Prompt, stop: str) -> Format[str]:
-    return plain_text.one_query(ask(None, prompt, max_tokens=512, top_p=1.0, stop=(stop,)), stop=(stop,))
+    return common_formats.one_query(ask(None, prompt, max_tokens=512, top_p=1.0, stop=(stop,)), stop=(stop,))
 
 
 def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[Any]]:
@@ -237,9 +237,9 @@ def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[
             ask(None, compare, max_tokens=comparison_tokens, logprobs=True), comparison, write_comparison
         ),
         "synonym-query": _sampled_query(synonym_prompt, "[[Input]]"),
-        "sample-answer": plain_text.whole(ask(None, sample, max_tokens=512, top_p=1.0)),
+        "sample-answer": common_formats.whole_text(ask(None, sample, max_tokens=512, top_p=1.0)),
         "reverse-question": _sampled_query(reverse_prompt, "[[Answer]]"),
-        "answer": plain_text.whole(ask(None, answer, max_tokens=1024)),
+        "answer": common_formats.whole_text(ask(None, answer, max_tokens=1024)),
     }
 
 

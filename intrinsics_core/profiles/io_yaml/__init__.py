@@ -3,10 +3,10 @@
 >>> from intrinsics_core.profiles import io_yaml
 >>> granite = io_yaml.profile("adapters/granitelib-rag", base="granite-4.0-micro", technology="lora")  # doctest: +SKIP
 
-Every adapter in the folder becomes a format: the known intrinsics with the typed results they have under every
-profile, any other as JSON that its schema admits (see :func:`intrinsics_core.intrinsics.adapter`). The transformed
-JSON of a known one is there, too, under ``"io.yaml:<intrinsic>"``. Requests are chat completions with ``documents``;
-reranking, query expansion, HyDE, self-consistency and answers are asked of the base model.
+Every adapter in the folder becomes a format. Known intrinsics have the typed results they have under every profile, and
+their transformed JSON under ``"io.yaml:<intrinsic>"``. Any other has JSON that its schema admits (see
+:func:`intrinsics_core.intrinsics.adapter`). Requests are chat completions with ``documents``. Reranking, query
+expansion, HyDE, self-consistency and answers are asked of the base model.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
-from intrinsics_core.profiles import relevance
+from intrinsics_core.profiles import common_formats
 from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.io_yaml import location
 from intrinsics_core.profiles.io_yaml.location import published, read
-from intrinsics_core.profiles.io_yaml.reading import ONE_DOCUMENT, TYPED, output
 from intrinsics_core.profiles.io_yaml.rendering import BASE_MODEL, render
+from intrinsics_core.profiles.io_yaml.results import KNOWN, OUTPUT, Kind
 from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
-from intrinsics_core.profiles.io_yaml.writing import writer
 from intrinsics_core.profiles.turns import cut_to_last_question
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format, Profile
@@ -78,42 +77,18 @@ def profile(
         )
     if technology not in (None, *location.TECHNOLOGIES):
         raise InvalidInput("technology is unknown", expected="lora or alora", got=repr(technology))
-    found: dict[str, tuple[location.Found, Spec]] = {}
-    for place in places:
-        for intrinsic, pair in _at(place, base, technology, model, technologies).items():
-            found.setdefault(intrinsic, pair)
+    specs: dict[str, Spec] = {}
     models: dict[str | None, tuple[str, ...]] = {}
-    for intrinsic, (adapter, spec) in found.items():
-        folder = adapter.task.replace("-", "_") if adapter.intrinsic != intrinsic else adapter.task
-        own = intrinsic.replace("-", "_")
-        names = (spec.model, folder, f"{folder}_lora", f"{folder}_alora", own, f"{own}_lora")
-        models[intrinsic] = tuple(dict.fromkeys(filter(None, names)))
-        if adapter.base:
-            models.setdefault(None, (published(adapter.base),))
-    made = from_specs({intrinsic: spec for intrinsic, (_, spec) in found.items()}, name=name, models=models)
+    for place in places:
+        for adapter, spec in location.choose(place, base, technology, model, technologies):
+            if spec.name not in specs:
+                specs[spec.name] = spec
+                models[spec.name] = location.names(adapter, spec)
+                if adapter.base:
+                    models.setdefault(None, (published(adapter.base),))
+    made = from_specs(specs, name=name, models=models)
     again = partial(profile, base=base, technology=technology, model=model, technologies=technologies, name=name)
     return replace(made, made_by=(again, places))
-
-
-def _at(
-    place: Place, base: str | None, technology: str | None, model: str | None, technologies: Sequence[str]
-) -> dict[str, tuple[location.Found, Spec]]:
-    """One adapter per intrinsic at a place."""
-    groups: dict[str, list[location.Found]] = {}
-    for one in location.find(place, base=base, technology=technology):
-        groups.setdefault(one.intrinsic, []).append(one)
-    found: dict[str, tuple[location.Found, Spec]] = {}
-    for group in groups.values():
-        for one in location.at_hand(group, model, technologies):
-            spec = read(one)
-            if spec.name in found:
-                raise InvalidInput(
-                    f"{place} has several adapters for {spec.name!r}: {found[spec.name][0]} and {one}",
-                    expected="base= and technology= to choose one, or a location that chooses: "
-                    "PLACE#granite-4.1-3b/lora",
-                )
-            found[spec.name] = one, spec
-    return found
 
 
 def from_specs(
@@ -131,26 +106,24 @@ def from_specs(
     """
     formats: dict[str, Format[Any]] = dict(BASE_MODEL)
     for intrinsic, spec in specs.items():
-        formats[RAW + intrinsic] = _format(spec, output, writer(spec, None))
-        formats[intrinsic] = _format(spec, TYPED.get(intrinsic, output), writer(spec, intrinsic))
+        formats[RAW + intrinsic] = _format(spec, OUTPUT)
+        formats[intrinsic] = _format(spec, KNOWN.get(intrinsic, OUTPUT))
     if judged := formats.get("context-relevance"):
-        formats["relevance"] = relevance.of_judgement(judged)
+        formats["relevance"] = common_formats.logit_of_score(judged)
     if detect := formats.get("hallucination-detection"):
         write = writers.entailment(detect.write)
         formats["entailment"] = Format(detect.render, prompts.entailment(detect.parse), write)
     return AdapterProfile(name, formats, models=models or {}, specs=dict(specs))
 
 
-def _format(
-    spec: Spec, understand: Callable[[Spec, Task, Any], Any], write: Callable[[Task, Any], str] | None
-) -> Format[Any]:
+def _format(spec: Spec, kind: Kind) -> Format[Any]:
     view: Callable[[Task], Task] = _VIEWS.get(spec.name, lambda task: task)
 
     def parse_reply(task: Task, replies: Sequence[Reply]) -> Any:
-        return understand(spec, view(task), readers.generated(replies))
+        return kind.read(spec, view(task), readers.generated(replies))
 
     def render_task(task: Task) -> Sequence[Generate]:
-        if understand is not output and spec.name in ONE_DOCUMENT and len(task.documents) != 1:
+        if kind.one_document and len(task.documents) != 1:
             raise InvalidInput(
                 f"{spec.name} judges one document at a time",
                 expected="documents=[one] (as_json=True takes its text as an argument)",
@@ -158,7 +131,10 @@ def _format(
             )
         return render(spec, view(task))
 
-    return Format(render_task, parse_reply, write and (lambda task, value: write(view(task), value)))
+    def write(task: Task, value: Any) -> str:
+        return kind.write(spec, view(task), value)
+
+    return Format(render_task, parse_reply, None if kind is OUTPUT and spec.rules else write)
 
 
 _VIEWS: Mapping[str, Callable[[Task], Task]] = {

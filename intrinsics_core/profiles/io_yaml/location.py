@@ -28,7 +28,15 @@ TECHNOLOGIES = ("lora", "alora")
 SWITCH = "switch"
 _CONFIGS = "io_configs"  # Granite Switch's folder of such files
 _DEPTH = 4  # folders below the one given
+# technology -> what can load it. vLLM as it is shipped takes an aLoRA for a plain LoRA: it is not among them.
+RUNTIMES: Mapping[str | None, tuple[str, ...]] = {
+    "lora": ("server", "transformers", "vllm"),
+    "alora": ("transformers",),
+    SWITCH: ("server with the Granite Switch plugin",),
+    None: ("server", "transformers", "vllm"),
+}
 _MODEL = re.compile(r"granite|gpt|llama|mi[sx]tral|qwen|phi|gemma|olmo|falcon|deepseek|\d[bm]\b", re.IGNORECASE)
+Place = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -58,7 +66,7 @@ class Found:
         return "/".join(filter(None, (self.task, self.base, self.technology)))
 
 
-def find(location: str | os.PathLike[str], *, base: str | None = None, technology: str | None = None) -> list[Found]:
+def find(location: Place, *, base: str | None = None, technology: str | None = None) -> list[Found]:
     """All adapters at a location, sorted by path.
 
     Args:
@@ -109,7 +117,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.rstrip("/").rpartition("/")[2].lower())
 
 
-def _chosen(location: str | os.PathLike[str]) -> tuple[str | os.PathLike[str], str | None, str | None]:
+def _chosen(location: Place) -> tuple[Place, str | None, str | None]:
     """(place, base, technology) of a place that may name them."""
     place, mark, choice = str(location).rpartition("#")
     if not mark or Path(location).expanduser().exists():
@@ -149,7 +157,7 @@ def _below(root: Path) -> list[Path]:
     return sorted(path for path in root.rglob(FILE) if len(path.relative_to(root).parts) <= _DEPTH)
 
 
-def _root(location: str | os.PathLike[str]) -> tuple[Path, str]:
+def _root(location: Place) -> tuple[Path, str]:
     path = Path(location).expanduser()
     if path.exists():
         return path, str(path)
@@ -170,7 +178,7 @@ def _root(location: str | os.PathLike[str]) -> tuple[Path, str]:
         ) from error
 
 
-# --- all that is at a place -------------------------------------------------------------------------------------------
+# --- the files at a place ---------------------------------------------------------------------------------------------
 
 
 def read(found: Found) -> Spec:
@@ -183,21 +191,43 @@ def read(found: Found) -> Spec:
     return replace(spec, switch=found.task) if found.technology == SWITCH else spec
 
 
+def choose(
+    place: Place, base: str | None, technology: str | None, model: str | None, technologies: Iterable[str]
+) -> Iterable[tuple[Found, Spec]]:
+    """One adapter for each intrinsic at a place, and its file: see :func:`find` and :func:`at_hand`.
+
+    Raises:
+        InvalidInput: there are several for one intrinsic, or a file is wrong.
+    """
+    groups: dict[str, list[Found]] = {}
+    for one in find(place, base=base, technology=technology):
+        groups.setdefault(one.intrinsic, []).append(one)
+    chosen: dict[str, tuple[Found, Spec]] = {}
+    for one in (one for group in groups.values() for one in at_hand(group, model, technologies)):
+        spec = read(one)
+        if spec.name in chosen:
+            raise InvalidInput(
+                f"{place} has several adapters for {spec.name!r}: {chosen[spec.name][0]} and {one}",
+                expected="base= and technology= to choose one, or a location that chooses: PLACE#granite-4.1-3b/lora",
+            )
+        chosen[spec.name] = one, spec
+    return chosen.values()
+
+
+def names(found: Found, spec: Spec) -> tuple[str, ...]:
+    """What a server may call the adapter: by its model, its folder, and what it does."""
+    own = spec.name.replace("-", "_")
+    folder = found.task if found.intrinsic == spec.name else found.task.replace("-", "_")
+    every = (spec.model, folder, f"{folder}_lora", f"{folder}_alora", own, f"{own}_lora")
+    return tuple(dict.fromkeys(filter(None, every)))
+
+
 def published(base: str) -> str:
     """The name under which a base model is published, by its folder in a library of adapters."""
     return f"openai/{base}" if base.startswith("gpt-oss") else f"ibm-granite/{base}"
 
 
-# technology -> what can load it. vLLM as it is shipped takes an aLoRA for a plain LoRA: it is not among them.
-RUNTIMES: Mapping[str | None, tuple[str, ...]] = {
-    "lora": ("server", "transformers", "vllm"),
-    "alora": ("transformers",),
-    SWITCH: ("server with the Granite Switch plugin",),
-    None: ("server", "transformers", "vllm"),
-}
-
-
-def survey(place: str | os.PathLike[str]) -> list[dict[str, Any]]:
+def survey(place: Place) -> list[dict[str, Any]]:
     """One row per file, in the order of paths: ``intrinsic``, ``base`` (as published), ``technology``, ``source``,
     ``profile`` (how to ask for it), ``runtimes``, ``arguments`` (texts that its instruction names) and ``wrong`` (why
     it cannot be used, else None).
@@ -214,21 +244,15 @@ def _row(found: Found, place: str) -> dict[str, Any]:
         spec, wrong = read(found), None
     except InvalidInput as error:
         spec, wrong = None, str(error)
-    names = spec.instruction.names if spec and spec.instruction else frozenset()
+    arguments = spec.instruction.names if spec and spec.instruction else frozenset()
+    choice = "/".join(filter(None, (found.base, found.technology if found.base else None)))
     return {
         "intrinsic": spec.name if spec else found.intrinsic,
         "base": None if found.base is None else published(found.base),
         "technology": found.technology,
         "source": found.source,
-        "profile": f"granite-4:{_place_of(found, place)}",
+        "profile": f"granite-4:{place.partition('#')[0]}#{choice}" if choice else f"granite-4:{place}",
         "runtimes": list(RUNTIMES[found.technology]),
-        "arguments": sorted(names - {"last_message", "document_content"}),
+        "arguments": sorted(arguments - {"last_message", "document_content"}),
         "wrong": wrong,
     }
-
-
-def _place_of(found: Found, place: str) -> str:
-    """The place, with what chooses this adapter there."""
-    parts = [found.base, found.technology if found.base and found.technology != SWITCH else None]
-    choice = "/".join(part for part in parts if part)
-    return f"{place.partition('#')[0]}#{choice}" if choice else place

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from intrinsics_core.profiles import plain_text, sampling
+from intrinsics_core.profiles import common_formats, sampling
 from intrinsics_core.profiles.granite import prompts
-from intrinsics_core.profiles.io_yaml.located import Numbering, number
+from intrinsics_core.profiles.io_yaml.places import Numbering, number
 from intrinsics_core.profiles.io_yaml.spec import Spec
 from intrinsics_core.profiles.turns import conversation
 from intrinsics_core.protocol.errors import InvalidInput
@@ -23,7 +23,7 @@ _DOCUMENT = "document_content"  # the argument that stands for the one document
 
 
 def numbered_in(spec: Spec, task: Task) -> Numbering:
-    return number(task, dict(spec.boundaries), spec.defuse)
+    return number(task, spec.boundaries, spec.defuse)
 
 
 def render(spec: Spec, task: Task) -> Sequence[Generate]:
@@ -147,8 +147,8 @@ BASE_MODEL: Mapping[str, Format[Any]] = {
         prompts.comparison,
         prompts.write_comparison,
     ),
-    "synonym-query": plain_text.one_query(_chat(_said(prompts.synonym_prompt), max_tokens=512)),
-    "reverse-question": plain_text.one_query(_chat(_said(prompts.reverse_prompt), max_tokens=512)),
-    "sample-answer": plain_text.whole(_chat(conversation, max_tokens=512)),
-    "answer": plain_text.whole(_chat(conversation, max_tokens=1024, documents=True)),
+    "synonym-query": common_formats.one_query(_chat(_said(prompts.synonym_prompt), max_tokens=512)),
+    "reverse-question": common_formats.one_query(_chat(_said(prompts.reverse_prompt), max_tokens=512)),
+    "sample-answer": common_formats.whole_text(_chat(conversation, max_tokens=512)),
+    "answer": common_formats.whole_text(_chat(conversation, max_tokens=1024, documents=True)),
 }

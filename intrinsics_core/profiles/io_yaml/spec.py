@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from string import Formatter
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictInt, StrictStr
+from pydantic import BeforeValidator, Field, StrictInt, StrictStr, StringConstraints
 
 from intrinsics_core.profiles.adapter_names import intrinsic_of
-from intrinsics_core.profiles.io_yaml import limits, yaml_loader
-from intrinsics_core.profiles.io_yaml.located import LOCATIONS
+from intrinsics_core.profiles.io_yaml import schemas, yaml_loader
+from intrinsics_core.profiles.io_yaml.places import LOCATIONS, Location
 from intrinsics_core.profiles.io_yaml.transformations import AnyRule, DecodeSentences, Likelihood, Rule
-from intrinsics_core.profiles.io_yaml.yaml_loader import Number, Part, check, wrong
+from intrinsics_core.profiles.io_yaml.yaml_loader import Number, Part, check, told
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.markup import Defuse, defuser
 
-_PIECE = re.compile(r"(?P<open>\{\{)|(?P<close>\}\})|\{(?P<name>[^{}]*)\}|(?P<stray>[{}])")
+_LARGEST = 1 << 20  # bytes; the published files have two or three thousand
+_SAMPLING = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
 
 
 @dataclass(frozen=True)
@@ -36,18 +37,17 @@ class Template:
         Raises:
             InvalidInput: a brace stands alone, or holds anything but a plain name.
         """
-        pieces, at = [""], 0
-        for match in _PIECE.finditer(text):
-            pieces[-1] += text[at : match.start()]
-            at = match.end()
-            if match["open"] or match["close"]:
-                pieces[-1] += match[0][0]
-            elif match["name"] and match["name"].isascii() and match["name"].isidentifier():
-                pieces += [match["name"], ""]
-            else:
-                raise InvalidInput(f"{where} has a brace that does not enclose an argument", got=repr(match[0]),
-                                   expected="{name}, or {{ and }} for braces")  # fmt: skip
-        pieces[-1] += text[at:]
+        pieces = [""]
+        try:
+            for literal, name, form, conversion in Formatter().parse(text):
+                pieces[-1] += literal
+                if name is not None:
+                    if form or conversion or not (name.isascii() and name.isidentifier()):
+                        raise ValueError(f"{{{name}}}")
+                    pieces += [name, ""]
+        except ValueError as error:
+            raise InvalidInput(f"{where} has a brace that does not enclose an argument", got=str(error),
+                               expected="{name}, or {{ and }} for braces") from None  # fmt: skip
         return cls(tuple(pieces))
 
     @property
@@ -63,34 +63,6 @@ class Template:
         return "".join(arguments[piece] if i % 2 else piece for i, piece in enumerate(self.pieces))
 
 
-log = logging.getLogger(__name__)
-
-_LARGEST = 1 << 20  # bytes; the published files have two or three thousand
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z_]{0,15}")
-
-
-_SAMPLING = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
-
-
-def _prefix(value: Any) -> Any:
-    if not isinstance(value, str) or not _PREFIX.fullmatch(value):
-        raise wrong("is not a tag prefix", "letters, such as c")
-    return value
-
-
-def _once(value: Any) -> Any:
-    if isinstance(value, bool) or value != 1:
-        raise wrong("is not supported", "1")
-    return value
-
-
-def _stops(value: Any) -> Any:
-    return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
-
-
-_Prefix = Annotated[str, BeforeValidator(_prefix)]
-
-
 class _ExtraBody(Part):
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
 
@@ -102,6 +74,7 @@ _Amount = Annotated[Number, Field(ge=0, le=100)]
 class Parameters(Part):
     """How the reply is sampled."""
 
+    grows = "parameters."
     max_completion_tokens: _Tokens | None = None
     max_tokens: _Tokens | None = None
     temperature: _Amount = 0.0
@@ -112,8 +85,10 @@ class Parameters(Part):
     frequency_penalty: Number | None = None
     presence_penalty: Number | None = None
     seed: StrictInt | None = None
-    stop: Annotated[tuple[StrictStr, ...], BeforeValidator(_stops)] = ()
-    n: Annotated[int, BeforeValidator(_once)] = 1
+    stop: Annotated[
+        tuple[StrictStr, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)
+    ] = ()
+    n: Annotated[StrictInt, Field(ge=1, le=1), told("is not supported", "1")] = 1
     # What is asked for beside the text is for the rules to say.
     logprobs: Any = None
     top_logprobs: Any = None
@@ -136,6 +111,13 @@ class Parameters(Part):
         return {name: value for name in _SAMPLING if (value := getattr(self, name)) is not None}
 
 
+_Prefix = Annotated[
+    str,
+    StringConstraints(strict=True, pattern=r"^[A-Za-z][A-Za-z_]{0,15}$"),
+    told("is not a tag prefix", "letters, such as c"),
+]
+
+
 class _Boundaries(Part):
     last_message: _Prefix | None = None
     documents: _Prefix | None = None
@@ -145,6 +127,7 @@ class _Boundaries(Part):
 class _File(Part):
     """The file as it is written; schema, instruction and rules are read one by one."""
 
+    grows = ""
     name: StrictStr | None = None
     model: StrictStr | None = None
     instruction: StrictStr | None = None
@@ -173,7 +156,7 @@ class Spec:
     name: str
     source: str
     instruction: Template | None = None
-    schema: Mapping[str, Any] | None = None
+    schema: schemas.Schema | None = None
     parameters: Parameters = field(default_factory=Parameters)
     boundaries: Mapping[str, str] = field(default_factory=dict)
     docs_as_message: str | None = None
@@ -194,17 +177,16 @@ class Spec:
     def validator(self) -> Any:
         """Of replies, by the schema; None where there is no schema."""
         numbers = {name for location in LOCATIONS for name in self.sentence_fields(location)}
-        return None if self.schema is None else limits.validator(self.schema, numbers)
+        return None if self.schema is None else schemas.validator(self.schema, numbers)
 
     @property
     def likelihood(self) -> Likelihood | None:
         """The rule that makes a number of a label."""
         return next((rule for rule in self.rules if isinstance(rule, Likelihood)), None)
 
-    def sentence_fields(self, location: str) -> tuple[str, ...]:
+    def sentence_fields(self, location: Location) -> tuple[str, ...]:
         """Fields of a reply that hold sentence numbers of a location."""
-        decoders = (rule for rule in self.rules if isinstance(rule, DecodeSentences) and location in rule.sources)
-        return tuple(str(rule.input_path[-1]) for rule in decoders)
+        return tuple(r.field for r in self.rules if isinstance(r, DecodeSentences) and location in r.sources)
 
 
 def load(path: Path, name: str, source: str | None = None, root: Path | None = None) -> Spec:
@@ -246,16 +228,16 @@ def parse(value: Any, name: str, source: str) -> Spec:
         InvalidInput: the message names the key.
     """
     shown = source if source.endswith(".yaml") else f"{source}/io.yaml"
-    file = check(_File, _known(value, shown), shown)
+    file = check(_File, value, shown)
     boundaries = {place: prefix for place, prefix in file.sentence_boundaries if prefix is not None}
     rules = tuple(check(Rule, row, f"{shown}: transformations[{i}]") for i, row in enumerate(file.transformations))
     for i, rule in enumerate(rules):
         if isinstance(rule, DecodeSentences) and (missing := [s for s in rule.sources if s not in boundaries]):
             raise InvalidInput(f"{shown}: transformations[{i}].source names sentences that are not numbered",
                                expected=f"sentence_boundaries with {' and '.join(missing)}")  # fmt: skip
-    schema = limits.read(file.response_format, f"{shown}: response_format")
+    schema = schemas.read(file.response_format, f"{shown}: response_format")
     if schema is None:
-        schema = limits.read(file.parameters.response_format, f"{shown}: parameters.response_format")
+        schema = schemas.read(file.parameters.response_format, f"{shown}: parameters.response_format")
     return Spec(
         name=name if file.name is None else intrinsic_of(file.name),
         source=source,
@@ -267,19 +249,3 @@ def parse(value: Any, name: str, source: str) -> Spec:
         rules=rules,
         model=file.model,
     )
-
-
-def _known(value: Any, shown: str) -> Any:
-    """The file without the keys that nobody here knows: a newer file is still an adapter's."""
-    if not isinstance(value, Mapping):
-        return value
-    kept = dict(value)
-    parts: tuple[tuple[type[Part], str | None], ...] = ((_File, None), (Parameters, "parameters"))
-    for model, inside in parts:
-        part = kept if inside is None else kept.get(inside)
-        if unknown := model.unknown(part):
-            names = ", ".join(f"{inside}.{key}" if inside else key for key in unknown)
-            log.warning("%s: unknown keys are ignored: %s", shown, names)
-            left = {key: item for key, item in part.items() if key not in unknown}  # type: ignore[union-attr]
-            kept = left if inside is None else kept | {inside: left}
-    return kept

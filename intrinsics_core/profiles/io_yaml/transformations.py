@@ -1,8 +1,8 @@
 """The transformations of an ``io.yaml``: from the adapter's reply to the JSON that is returned.
 
-Each rule is a frozen model with ``apply(value, work)``; it never changes what it is given. Where a reply names a
-sentence that does not exist, the record it stands in is dropped and counted. Spans are offsets in the caller's own
-texts, and adjacent spans are merged over the whitespace between them.
+Each rule is a frozen model with ``apply(value, work)``, which never changes what it is given. Where a reply names a
+sentence that does not exist, its record is dropped and counted. Spans are offsets in the caller's own texts. Adjacent
+spans are merged over the whitespace between them.
 """
 
 from __future__ import annotations
@@ -12,16 +12,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictStr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, StrictStr, model_validator
 
-from intrinsics_core.profiles.io_yaml.located import LOCATIONS, Flag, Numbering, Offset, begin_in, label_text, plain
-from intrinsics_core.profiles.io_yaml.yaml_loader import Names, Number, Part, wrong
+from intrinsics_core.profiles.io_yaml.places import (
+    LOCATIONS,
+    Flag,
+    Location,
+    Numbering,
+    begin_in,
+    label_text,
+    offset,
+    plain,
+)
+from intrinsics_core.profiles.io_yaml.yaml_loader import Names, Number, Part, told, wrong
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
 from intrinsics_core.replies.labels import label_probabilities
 
-Path = tuple[str | int | None, ...]
 _DROP: Any = object()
+_MOST_RECORDS = 20_000  # that one reply may become: explode after explode multiplies
 
 
 @dataclass
@@ -50,12 +59,20 @@ def changed(value: Any, path: Sequence[str | int | None], change: Callable[[Any]
     return value
 
 
-def _path(value: Any) -> Any:
-    if not isinstance(value, list):
-        raise wrong("has the wrong type", "a list of field names, indices or null")
-    if not all(p is None or isinstance(p, str) or (isinstance(p, int) and not isinstance(p, bool)) for p in value):
-        raise wrong("is not a path", "a list of field names, indices or null")
-    return tuple(value)
+_Path = Annotated[
+    tuple[StrictStr | StrictInt | None, ...], told("is not a path", "a list of field names, indices or null")
+]
+_Locations = Annotated[
+    tuple[Location, ...],
+    Field(min_length=1),
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    told("is an unknown location", f"one or more of {', '.join(LOCATIONS)}"),
+]
+_NewNames = Annotated[
+    dict[StrictStr, StrictStr] | Names,
+    AfterValidator(lambda value: value if isinstance(value, dict) else dict(zip(value, value, strict=True))),
+    told("is not a list of names", "field names, or old: new"),
+]
 
 
 def _by_label(value: Any) -> Any:
@@ -63,26 +80,10 @@ def _by_label(value: Any) -> Any:
     return {label_text(key): item for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def _locations(value: Any) -> Any:
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not names or any(name not in LOCATIONS for name in names):
-        raise wrong("is an unknown location", f"one or more of {', '.join(LOCATIONS)}")
-    return tuple(names)
-
-
-def _new_names(value: Any) -> Any:
-    """A list of fields, or a mapping to new names."""
-    if isinstance(value, list) and value and all(isinstance(name, str) for name in value):
-        return {name: name for name in value}
-    if isinstance(value, Mapping) and all(isinstance(name, str) for pair in value.items() for name in pair):
-        return value
-    raise wrong("is not a list of names", "field names, or old: new")
-
-
 class _Placed(Part):
     """A rule, and where in the reply it works."""
 
-    input_path: Annotated[tuple[str | int | None, ...], BeforeValidator(_path)] = ()
+    input_path: _Path = ()
 
     def apply(self, value: Any, work: Work) -> Any:
         """The value after this rule.
@@ -112,14 +113,17 @@ class Likelihood(_Placed):
         key = label_text(found) if isinstance(found, str | int | bool) else None
         if key is None or key not in self.values:
             raise work.malformed(f"the label is not one of {', '.join(self.values)}", found)
-        begin = begin_in(work.reply.text, found)
-        measured = label_probabilities(work.reply.logprobs, tuple(self.values), begin) if begin >= 0 else None
+        mean = self.mean(found, work.reply)
+        return float(self.values[key]) if mean is None else mean
+
+    def mean(self, label: Any, reply: Generated) -> float | None:
+        """The mean of all labels' values where this one stands, None where log-probabilities do not tell."""
+        begin = begin_in(reply.text, label)
+        measured = label_probabilities(reply.logprobs, tuple(self.values), begin) if begin >= 0 else None
         if measured is None:
-            return float(self.values[key])
+            return None
         mean = sum(self.values[name] * p for name, p in measured.items())
-        return float(
-            min(max(self.values.values()), max(min(self.values.values()), mean))
-        )  # no rounding beyond the ends
+        return float(min(max(self.values.values()), max(min(self.values.values()), mean)))  # no rounding beyond them
 
 
 class _Outputs(Part):
@@ -136,7 +140,7 @@ class DecodeSentences(_Placed):
     """A sentence number is joined by the span it stands for."""
 
     type: Literal["decode_sentences"]
-    sources: Annotated[tuple[str, ...], BeforeValidator(_locations), Field(alias="source")]
+    sources: Annotated[_Locations, Field(alias="source")]
     output_names: _Outputs
 
     @model_validator(mode="after")
@@ -145,24 +149,28 @@ class DecodeSentences(_Placed):
             raise wrong("has an input_path that does not end with a field", "a path to a sentence number")
         return self
 
+    @property
+    def field(self) -> str:
+        """The field that holds sentence numbers."""
+        return str(self.input_path[-1])
+
     def apply(self, value: Any, work: Work) -> Any:
-        places = {n: place for source in self.sources for n, place in work.numbering.places[source].items()}
-        field = self.input_path[-1]
+        known = {n: sentence for source in self.sources for n, sentence in work.numbering.sentences[source].items()}
 
         def decode(record: Any) -> Any:
             if not isinstance(record, dict):
                 raise work.malformed("decode_sentences needs records", record)
-            number = record.get(str(field))
-            if isinstance(number, bool | Flag) or not isinstance(number, int) or number not in places:
+            number = record.get(self.field)
+            if isinstance(number, bool | Flag) or not isinstance(number, int) or number not in known:
                 work.dropped += 1
                 return _DROP
-            place = places[number]
-            found: dict[str, Any] = {
-                "begin": Offset.within(place.span.begin, place.text),
-                "end": Offset.within(place.span.end, place.text),
-                "text": place.span.text,
-                "document_id": place.document_id,
-                "message_index": place.message_index,
+            sentence = known[number]
+            found = {
+                "begin": offset(sentence.span.begin, sentence.text),
+                "end": offset(sentence.span.end, sentence.text),
+                "text": sentence.span.text,
+                "document_id": sentence.document_id,
+                "message_index": sentence.message_index,
             }
             return record | {new: found[key] for key, new in self.output_names if new is not None}
 
@@ -170,9 +178,6 @@ class DecodeSentences(_Placed):
         if result is _DROP:
             raise work.malformed("the reply names a sentence that does not exist", value)
         return result
-
-
-_MOST_RECORDS = 20_000  # that one reply may become: explode after explode multiplies
 
 
 class Explode(_Placed):
@@ -203,7 +208,7 @@ class DropDuplicates(_Placed):
         kept: dict[str, dict[str, Any]] = {}
         rows = self.records(found, work)
         for row in rows:
-            kept.setdefault(_key(row, self.target_fields), row)
+            kept.setdefault(json.dumps([plain(row.get(name)) for name in self.target_fields], sort_keys=True), row)
         work.dropped += len(rows) - len(kept)
         return list(kept.values())
 
@@ -212,11 +217,11 @@ class Project(_Placed):
     """Some fields of a record, or of each record of a list, under the same or other names."""
 
     type: Literal["project"]
-    retained_fields: Annotated[dict[str, str], BeforeValidator(_new_names)]
+    retained_fields: _NewNames
 
     def at(self, found: Any, work: Work) -> Any:
         if isinstance(found, dict):
-            return {new: found.get(old) for old, new in self.retained_fields.items()}
+            return {new: found.get(old) for old, new in self.retained_fields.items()}  # type: ignore[union-attr]
         return [self.at(row, work) for row in self.records(found, work)]
 
 
@@ -245,54 +250,38 @@ class MergeSpans(_Placed):
             whole = all(isinstance(row.get(f), int) for f in (self.begin_field, self.end_field))
             if not whole or (self.text_field is not None and not isinstance(row.get(self.text_field), str)):
                 raise work.malformed("merge_spans needs offsets and text in every record", row)
-        span = (self.begin_field, self.end_field, self.text_field)
         merged: list[dict[str, Any]] = []
-        for row in sorted(rows, key=lambda row: (_order(row, self.group_fields), row[self.begin_field])):
+        for row in sorted(
+            rows, key=lambda row: ([_order(row.get(f)) for f in self.group_fields], row[self.begin_field])
+        ):
             # Fields that are neither group nor span keep records apart, too: merging would lose one of their values.
-            if merged and _rest(merged[-1], span) == _rest(row, span) and self._adjacent(merged[-1], row):
+            if merged and self._group(merged[-1]) == self._group(row) and self._adjacent(merged[-1], row):
                 merged[-1] = self._joined(merged[-1], row)
             else:
                 merged.append(row)
         return merged
 
+    def _group(self, row: dict[str, Any]) -> dict[str, Any]:
+        return {k: v for k, v in row.items() if k not in (self.begin_field, self.end_field, self.text_field)}
+
     def _adjacent(self, first: dict[str, Any], second: dict[str, Any]) -> bool:
         end, begin = first[self.end_field], second[self.begin_field]
-        source = _source(begin)
+        source = getattr(begin, "source", "")
         return begin <= end or (bool(source) and not source[end:begin].strip())
 
     def _joined(self, first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
         begin, end = first[self.begin_field], max(first[self.end_field], second[self.end_field])
         joined = first | {self.end_field: end}
         if self.text_field is not None:
-            source = _source(begin)
-            joined[self.text_field] = source[begin:end] if source else first[self.text_field] + second[self.text_field]
+            source = getattr(begin, "source", "")
+            joined[self.text_field] = source[begin:end] or first[self.text_field] + second[self.text_field]
         return joined
+
+
+def _order(value: Any) -> tuple[bool, str, float]:
+    """What sorts values of any type: numbers, then texts and others, null last."""
+    return (False, "", value) if isinstance(value, int | float) else (value is None, json.dumps(plain(value)), 0)
 
 
 AnyRule = Likelihood | DecodeSentences | Explode | DropDuplicates | Project | Nest | MergeSpans
 Rule = Annotated[AnyRule, Field(discriminator="type")]  # as a file spells it: its `type` says which
-
-
-def _key(row: Mapping[str, Any], fields: Sequence[str]) -> str:
-    return json.dumps([plain(row.get(name)) for name in fields], sort_keys=True)
-
-
-def _order(row: Mapping[str, Any], fields: Sequence[str]) -> tuple[tuple[bool, str, Any], ...]:
-    """Sorts values of any type; null comes last."""
-    found = [row.get(name) for name in fields]
-    return tuple(
-        (
-            v is None,
-            "number" if isinstance(v, int | float) else "text",
-            v if isinstance(v, int | float) else json.dumps(plain(v)),
-        )
-        for v in found
-    )
-
-
-def _rest(row: Mapping[str, Any], span: Sequence[str | None]) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if key not in span}
-
-
-def _source(value: Any) -> str:
-    return value.source if isinstance(value, Offset) else ""

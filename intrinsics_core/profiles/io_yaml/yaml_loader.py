@@ -1,38 +1,43 @@
 """YAML of strangers: regular files, plain values, checked models.
 
-- A file is regular, inside its folder, of a size that was agreed on.
-- PyYAML's safe loader makes no objects, but a few hundred bytes of merge keys or of aliases of aliases cost it
-  minutes, ``190:20:30`` is a number to it, and ``2024-01-01`` a date. Here aliases and ``<<`` are errors, numbers are
-  decimal and dates are text. Values are counted while the file is read, before anything is made of them.
-- Their shape is pydantic's to check; what it says is turned into the words of this library, with file and key.
+- A file is regular, inside its folder, and of a size that was agreed on.
+- PyYAML's safe loader makes no objects. But a few hundred bytes of merge keys, or of aliases of aliases, cost it
+  minutes; ``190:20:30`` is a number to it, and ``2024-01-01`` a date. Here aliases and ``<<`` are errors, numbers are
+  decimal, and dates are text. Values are counted before anything is made of them.
+- Pydantic checks their shape. Its errors are told in the words of this library, with file and key.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar
 
 import yaml
 from pydantic import (
     AllowInfNan,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
+    Field,
     StrictFloat,
     StrictInt,
     StrictStr,
     TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    WrapValidator,
     model_validator,
 )
-from pydantic import ValidationError as _ValidationError
 from pydantic_core import PydanticCustomError
 
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.validation import expected_by, located
+
+log = logging.getLogger(__name__)
 
 
 def read_text(path: Path, largest: int, root: Path | None = None) -> str:
@@ -40,14 +45,15 @@ def read_text(path: Path, largest: int, root: Path | None = None) -> str:
 
     Args:
         largest: bytes it may have.
-        root: the folder it must lie in, links followed; the file's own where left out. A snapshot of the hub's cache
+        root: the folder it must lie in, links followed; its own where left out. A snapshot of the hub's cache
             (``.../snapshots/<commit>``) links to ``.../blobs`` beside it, which counts as inside.
 
     Raises:
         OSError: it cannot be read, is no regular file (a pipe, a device), or lies elsewhere.
         ValueError: it is larger, or no UTF-8. No message holds any of its content.
     """
-    home = _home((root or path.parent).resolve())
+    home = (root or path.parent).resolve()
+    home = next((one.parent.parent for one in (home, *home.parents) if one.parent.name == "snapshots"), home)
     real = path.resolve()
     if not real.is_relative_to(home):
         raise OSError("it is a link to a file outside its folder")
@@ -66,87 +72,80 @@ def read_text(path: Path, largest: int, root: Path | None = None) -> str:
         raise ValueError(f"it is not UTF-8 (byte {error.start})") from None
 
 
-def _home(folder: Path) -> Path:
-    for snapshot in (folder, *folder.parents):
-        if snapshot.parent.name == "snapshots":
-            return snapshot.parent.parent
-    return folder
-
-
 # --- values -----------------------------------------------------------------------------------------------------------
-
 
 _MOST = 20_000  # values in a file
 _DEEPEST = 60  # lists and mappings within one another
 _LONGEST_NUMBER = 40  # characters
 
+_TAG = "tag:yaml.org,2002:"
+_PLAIN: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # what a word without quotes is, and its value; no dates
+    "bool": (r"true|True|TRUE|false|False|FALSE", lambda text: text[0] in "tT"),
+    "null": (r"~|null|Null|NULL|", lambda text: None),
+    "int": (r"[-+]?[0-9]+", int),
+    "float": (
+        r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        lambda text: float(text.lower().replace(".inf", "inf").replace(".nan", "nan")),
+    ),
+    "str": (r"[\s\S]*", str),
+}
 
-class _Loader(yaml.SafeLoader):
+
+class _Loader(yaml.BaseLoader):
+    """Composes nodes, and counts them."""
+
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self._depth = self._count = 0
 
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        if kind is yaml.ScalarNode and implicit[0]:
+            return _TAG + next(name for name, (form, _) in _PLAIN.items() if re.fullmatch(form, value))
+        return super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
+
     def compose_node(self, parent: Any, index: Any) -> Any:
         self._depth += 1
         self._count += 1
-        wrong = {
-            "an alias (*), which is not taken": self.check_event(yaml.events.AliasEvent),
-            f"more than {_DEEPEST} levels": self._depth > _DEEPEST,
-            f"too many values (more than {_MOST})": self._count > _MOST,
-        }
-        for what, found in wrong.items():
-            if found:
-                raise yaml.composer.ComposerError(None, None, what, self.peek_event().start_mark)  # type: ignore[no-untyped-call]
+        if self.check_event(yaml.events.AliasEvent):
+            raise _refused("an alias (*), which is not taken", self.peek_event())  # type: ignore[no-untyped-call]
+        if self._depth > _DEEPEST or self._count > _MOST:
+            what = f"more than {_DEEPEST} levels" if self._depth > _DEEPEST else f"too many values (more than {_MOST})"
+            raise _refused(what, self.peek_event())  # type: ignore[no-untyped-call]
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
 
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen: set[Any] = set()
-        for key, _ in node.value:
-            name = key.value if isinstance(key, yaml.ScalarNode) else None
-            if name is None or name in seen:
-                why = "a key that is not text" if name is None else "a key that occurs twice"
-                raise yaml.constructor.ConstructorError(None, None, why, key.start_mark)
-            if name == "<<":
-                raise yaml.constructor.ConstructorError(None, None, "a merge key (<<)", key.start_mark)
-            seen.add(name)
-        return super().construct_mapping(node, deep=deep)
 
-    def construct_yaml_int(self, node: Any) -> int:
-        return int(self._number(node))
-
-    def construct_yaml_float(self, node: Any) -> float:
-        text = self._number(node).lower()
-        return float(text.replace(".inf", "inf").replace(".nan", "nan"))
-
-    def _number(self, node: Any) -> str:
-        text = str(node.value).replace("_", "")
-        if len(text) > _LONGEST_NUMBER or ":" in text:
-            raise yaml.constructor.ConstructorError(None, None, "a number of odd length or form", node.start_mark)
-        return text
+def _refused(what: str, where: Any) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(None, None, what, where.start_mark)
 
 
-_PLAIN = {
-    "tag:yaml.org,2002:bool": (r"(?:true|True|TRUE|false|False|FALSE)\Z", "tTfF"),
-    "tag:yaml.org,2002:null": (r"(?:~|null|Null|NULL|)\Z", ["~", "n", "N", ""]),
-    "tag:yaml.org,2002:int": (r"[-+]?[0-9]+\Z", "-+0123456789"),
-    "tag:yaml.org,2002:float": (
-        r"(?:[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z",
-        "-+0123456789.",
-    ),
-}
-_Loader.yaml_implicit_resolvers = {}  # none inherited
-for _tag, (_pattern, _first) in _PLAIN.items():
-    _Loader.add_implicit_resolver(_tag, re.compile(r"\A" + _pattern), list(_first))
-_KINDS = ("str", "bool", "null", "seq", "map")  # and numbers; no dates, no bytes, no sets
-_Loader.yaml_constructors = {
-    tag: make
-    for tag, make in yaml.SafeLoader.yaml_constructors.items()
-    if tag is None or tag.rpartition(":")[2] in _KINDS
-}
-_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
-_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
+def _value(node: Any) -> Any:
+    kind, content = node.tag.removeprefix(_TAG), node.value
+    if isinstance(node, yaml.MappingNode) and kind == "map":
+        return _mapping(content)
+    if isinstance(node, yaml.SequenceNode) and kind == "seq":
+        return [_value(item) for item in content]
+    form, make = _PLAIN.get(kind, ("(?!)", str))
+    if not isinstance(node, yaml.ScalarNode) or not re.fullmatch(form, content):
+        raise _refused("a value or a tag that is not taken", node)
+    if kind in ("int", "float") and len(content) > _LONGEST_NUMBER:
+        raise _refused("a number of odd length", node)
+    return make(content)
+
+
+def _mapping(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for key, item in pairs:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _refused("a key that is not text", key)
+        if key.value == "<<":
+            raise _refused("a merge key (<<)", key)
+        name = _value(key)
+        if name in made:
+            raise _refused("a key that occurs twice", key)
+        made[name] = _value(item)
+    return made
 
 
 def load(text: str) -> Any:
@@ -158,54 +157,64 @@ def load(text: str) -> Any:
     try:
         loader = _Loader(text)
         try:
-            return loader.get_single_data()
+            node = loader.get_single_node()
+            return None if node is None else _value(node)
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise ValueError(f"line {mark.line + 1}: {error.problem}" if mark else str(error.problem)) from None
-    except (yaml.YAMLError, RecursionError, OverflowError) as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"it is not YAML ({type(error).__name__})") from None
 
 
 # --- checked models ---------------------------------------------------------------------------------------------------
 
 
-T = TypeVar("T")
+def wrong(what: str, expected: str, key: str | None = None) -> PydanticCustomError:
+    """The error for a value that is wrong in a way pydantic has no word for; ``what`` follows the name of the key."""
+    # Braces are placeholders to pydantic.
+    return PydanticCustomError("wrong", "{what}", {"what": what, "expected": expected, "key": key})
+
+
+def told(what: str, expected: str) -> WrapValidator:
+    """One error for all that may be wrong with a value."""
+
+    def validate(value: Any, check: Any) -> Any:
+        try:
+            return check(value)
+        except ValidationError:
+            raise wrong(what, expected) from None
+
+    return WrapValidator(validate)
+
 
 Number = StrictInt | Annotated[StrictFloat, AllowInfNan(False)]  # a bool is never a number
+Names = Annotated[tuple[StrictStr, ...], Field(min_length=1), told("is not a list of names", "one or more strings")]
 
 
 class Part(BaseModel):
-    """A mapping of the file: frozen, without keys of its own invention. A null counts as left out."""
+    """A mapping of the file: frozen, without keys of its own invention. A null counts as left out.
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    ``grows`` is what stands before a key in a warning, where a newer file may have keys that nobody here knows: they
+    are left out. None where an unknown key is an error.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    grows: ClassVar[str | None] = None
 
     @model_validator(mode="before")
     @classmethod
-    def _left_out(cls, value: Any) -> Any:
-        return {key: item for key, item in value.items() if item is not None} if isinstance(value, Mapping) else value
-
-    @classmethod
-    def unknown(cls, value: Any) -> list[str]:
-        """Keys of a mapping that this model does not know; with them left out it may still be one."""
-        known = {field.alias or name for name, field in cls.model_fields.items()}
-        return [str(key) for key in value if key not in known] if isinstance(value, Mapping) else []
-
-
-def _one_or_more(value: Any) -> Any:
-    if not isinstance(value, list) or not value or not all(isinstance(item, str) for item in value):
-        raise wrong("is not a list of names", "one or more strings")
-    return tuple(value)
-
-
-Names = Annotated[tuple[StrictStr, ...], BeforeValidator(_one_or_more)]
-
-
-def wrong(what: str, expected: str) -> PydanticCustomError:
-    """The error for a value that is wrong in a way pydantic has no word for; it follows the name of the key."""
-    # Braces are placeholders to pydantic.
-    return PydanticCustomError("wrong", "{what}", {"what": what, "expected": expected})
+    def _known(cls, value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        unknown = [str(key) for key in value if key not in known]
+        if unknown and cls.grows is None:
+            raise wrong("is an unknown key", f"one of {', '.join(known)}", unknown[0])
+        if unknown:
+            log.warning("%s: unknown keys are ignored: %s", info.context, ", ".join(f"{cls.grows}{k}" for k in unknown))
+        return {key: item for key, item in value.items() if item is not None and key in known}
 
 
 def check(kind: Any, value: Any, where: str) -> Any:
@@ -218,46 +227,20 @@ def check(kind: Any, value: Any, where: str) -> Any:
         InvalidInput: names the key that is wrong.
     """
     try:
-        return TypeAdapter(kind).validate_python(value)
-    except _ValidationError as error:
-        _refuse(error, kind, value, where)
-
-
-def _refuse(error: _ValidationError, kind: Any, value: Any, where: str) -> NoReturn:
-    """The first thing that is wrong, as an error of ours."""
-    first = error.errors(include_url=False, include_input=False)[0]
+        return TypeAdapter(kind).validate_python(value, context=where)
+    except ValidationError as caught:
+        error = caught.errors(include_url=False, include_input=False)[0]
+    key = error.get("ctx", {}).get("key")
     # A union that its tag decides has no place of its own for an error of the tag.
-    tag = ("type",) if first["type"].startswith("union_tag") else ()
-    key, got = located((*first["loc"], *tag), value, lacking=bool(tag) or first["type"] == "missing")
-    what, expected = _said(first)
-    if first["type"] == "extra_forbidden":
-        expected = f"one of {', '.join(_keys(kind, first['loc'][:-1]))}"
-    raise InvalidInput(f"{_named(where, key)} {what}", expected=expected, got=repr(got)[:200]) from None
-
-
-def _keys(kind: Any, loc: tuple[int | str, ...]) -> list[str]:
-    """The keys that a model knows, or one that is inside it or among several."""
-    for step in loc:
-        field = None if get_origin(kind) is not None else kind.model_fields.get(step)
-        models = [kind] if field is None else [field.annotation]
-        while not all(isinstance(model, type) for model in models):
-            models = [one for model in models for one in (get_args(model) or [model]) if _is_kind(one)]
-        kind = next((m for m in models if field or step in get_args(m.model_fields["type"].annotation)), models[0])
-    return [field.alias or name for name, field in kind.model_fields.items()]
-
-
-def _is_kind(value: Any) -> bool:
-    return get_args(value) != () or (isinstance(value, type) and issubclass(value, Part))
-
-
-def _named(where: str, steps: list[int | str]) -> str:
+    lacked = ["type"] if error["type"].startswith("union_tag") else [] if key is None else [key]
+    steps, got = located((*error["loc"], *lacked), value, lacking=bool(lacked) or error["type"] == "missing")
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
-    if not path:
-        return where
-    return f"{where}{': ' if where.endswith('.yaml') else '.'}{path}"
+    named = f"{where}{': ' if where.endswith('.yaml') else '.'}{path}" if path else where
+    what, expected = _said(error)
+    raise InvalidInput(f"{named} {what}", expected=expected, got=repr(got)[:200])
 
 
-def _said(error: Any) -> tuple[str, str]:
+def _said(error: Mapping[str, Any]) -> tuple[str, str]:
     """(what is wrong, what would be right) of one of pydantic's errors."""
     context = error.get("ctx") or {}
     match error["type"]:
@@ -265,8 +248,6 @@ def _said(error: Any) -> tuple[str, str]:
             return context["what"], context["expected"]
         case "missing" | "union_tag_not_found":
             return "is missing", "a value"
-        case "extra_forbidden":
-            return "is an unknown key", ""
         case "literal_error":
             return "has an unknown value", str(context["expected"])
         case "model_type" | "dict_type" | "mapping_type" | "model_attributes_type":
