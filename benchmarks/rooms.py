@@ -58,6 +58,26 @@ def lines_of_tests(*folders: str) -> int:
     return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
 
 
+class Adapter(NamedTuple):
+    lines: int
+    tests: int
+
+
+def adapters() -> dict[str, Adapter]:
+    """The lines of each framework's adapter, and of its tests."""
+    found = {}
+    for folder in sorted(path for path in (ROOT / "integrations").iterdir() if (path / "pyproject.toml").exists()):
+        lines, tests = 0, 0
+        for path in folder.rglob("*.py"):
+            count = len(path.read_text(encoding="utf-8").splitlines())
+            if "tests" in path.relative_to(folder).parts:
+                tests += count
+            else:
+                lines += count
+        found[folder.name] = Adapter(lines, tests)
+    return found
+
+
 if __name__ == "__main__":
     sizes = rooms()
     sizes["core"] = Size(*map(sum, zip(*sizes.values(), strict=True)))
@@ -65,3 +85,5 @@ if __name__ == "__main__":
     for name, size in sizes.items():
         print(f"{name:14}{size.lines:8}{size.code:8}{size.patterns:10}")
     print(f"tests/embedded, tests/text: {lines_of_tests('embedded', 'text')} lines")
+    for name, adapter in adapters().items():
+        print(f"{name:14}{adapter.lines:8}, tests {adapter.tests}")

@@ -216,6 +216,11 @@ MOST_LINES = {
 MOST_CODE = 29878  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 209  # compiled in the core
 MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
+MOST_OF_ADAPTERS = {  # of the frameworks, and of their tests
+    "haystack": rooms.Adapter(lines=2288, tests=2971),
+    "langchain": rooms.Adapter(lines=2298, tests=4773),
+    "llamaindex": rooms.Adapter(lines=2475, tests=4324),
+}
 MOST_TEST_LINES = 4127  # under tests/embedded and tests/text
 
 
@@ -231,6 +236,17 @@ def test_the_core_keeps_its_budgets() -> None:
     assert sum(one.code for one in counted) <= MOST_CODE
     assert sum(one.patterns for one in counted) <= MOST_PATTERNS
     assert rooms.lines_of_tests("embedded", "text") <= MOST_TEST_LINES
+
+
+def test_adapters_keep_their_budgets() -> None:
+    counted = rooms.adapters()
+    assert set(counted) == set(MOST_OF_ADAPTERS)
+    over = {
+        name: one
+        for name, one in counted.items()
+        if any(a > b for a, b in zip(one, MOST_OF_ADAPTERS[name], strict=True))
+    }
+    assert not over, f"lines, lines of tests: {over}"
 
 
 def test_a_detection_crosses_few_modules_and_functions(monkeypatch: pytest.MonkeyPatch) -> None:

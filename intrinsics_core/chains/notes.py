@@ -87,22 +87,13 @@ def signed(
     return with_verdicts(metadata, {**named, **about(verdicts, answer, documents)})
 
 
-def known_verdict(
-    metadata: Mapping[str, Any], name: str, answer: str, documents: Iterable[Mapping[str, Any]]
-) -> Mapping[str, Any]:
-    """The verdict that an answer carries, if it is about its text and about these documents; else an empty one."""
-    if verdict_in(metadata, ABOUT).get(underscored(name)) != digest(answer, documents):
-        return {}
-    return verdict_in(metadata, name)
-
-
 def known_detection(
     metadata: Mapping[str, Any], answer: str, documents: Iterable[Mapping[str, Any]]
 ) -> HallucinationDetection | None:
     """What was said of the sentences of this very text by these very documents before; None where nothing whole was."""
-    documents = list(documents)
+    this, marks = digest(answer, documents), verdict_in(metadata, ABOUT)
     for name, kind in (("hallucination-detection", HallucinationDetection), ("audit", Audit)):
-        said = known_verdict(metadata, name, answer, documents)
+        said = verdict_in(metadata, name) if marks.get(underscored(name)) == this else {}
         if said and not said.get("degraded") and not said.get("reason"):
             found = kind.model_validate(said)
             return found.hallucination if isinstance(found, Audit) else found
@@ -121,6 +112,16 @@ def without_wrong_citations(cited: Citations, found: HallucinationDetection | Au
     kept = [c for c in cited.citations
             if not any(c.response_begin < row.end and row.begin < c.response_end for row in wrong)]  # fmt: skip
     return cited if len(kept) == len(cited.citations) else cited.model_copy(update={"citations": tuple(kept)})
+
+
+def heading(metadata: Mapping[str, Any], fields: Iterable[str] = ()) -> str | None:
+    """What is shown above a document's text: its title, then a line ``key: value`` for each of the fields; None for
+    nothing. The text itself stays as it is, so that offsets in it are exact.
+    """
+    name = metadata.get("title")
+    title = [name] if isinstance(name, str) and name else []
+    shown = [field for field in fields if metadata.get(field) is not None and not (field == "title" and title)]
+    return "\n".join([*title, *(f"{field}: {metadata[field]}" for field in shown)]) or None
 
 
 def citation_title(metadata: Mapping[str, Any]) -> str | None:

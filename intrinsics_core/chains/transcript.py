@@ -71,11 +71,6 @@ def last_question(turns: Sequence[ChatTurn]) -> int:
     return next((i for i in reversed(range(len(turns))) if turns[i].role == "user" and not turns[i].summary), -1)
 
 
-def since_question(turns: Sequence[ChatTurn]) -> Sequence[ChatTurn]:
-    """What came behind the last user turn."""
-    return turns[last_question(turns) + 1 :]
-
-
 def open_question(turns: Sequence[ChatTurn]) -> Sequence[ChatTurn]:
     """The turns up to the question that tools are being asked for; all of them where they end otherwise."""
     at = last_question(turns)
@@ -97,7 +92,7 @@ def calls_in(turns: Iterable[ChatTurn]) -> list[MadeCall]:
 
 def calls_made(turns: Sequence[ChatTurn]) -> list[MadeCall]:
     """Those behind the last user turn."""
-    return calls_in(since_question(turns))
+    return calls_in(turns[last_question(turns) + 1 :])
 
 
 def earlier_calls(turns: Sequence[ChatTurn]) -> dict[int, list[MadeCall]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from intrinsics_core import MalformedReply
-from intrinsics_core.chains.notes import digest, verdict_in, verdicts_in, with_verdicts
+from intrinsics_core.chains.notes import digest, heading, verdict_in, verdicts_in, with_verdicts
 from intrinsics_core.chains.policy import UNRETRIEVED, claims_nothing, required_whole
 from intrinsics_core.protocol.results import ContextRelevance, HallucinationDetection, Judgement
 
@@ -54,3 +56,12 @@ def test_which_judged_documents_are_kept() -> None:
     result = ContextRelevance(judgements=(*rows, fallen))
     assert [row.index for row in result.kept(("relevant", "partially relevant"))] == [0, 1, 3]
     assert [row.index for row in result.kept(("relevant", "partially relevant"), 0.5)] == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "shown"),
+    [({}, None), ({"title": "The mill", "year": 1911, "page": None}, "The mill\nyear: 1911"),
+     ({"year": 0}, "year: 0"), ({"title": 7}, "title: 7")],
+)  # fmt: skip
+def test_a_title_and_the_fields_that_are_named_stand_above_a_text(metadata: dict[str, Any], shown: str | None) -> None:
+    assert heading(metadata, ("title", "year", "page")) == shown

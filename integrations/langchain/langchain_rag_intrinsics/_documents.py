@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from langchain_core.documents import Document
 
+from intrinsics_core.chains.notes import heading
 from intrinsics_core.chains.scores import retrievers_score
 from intrinsics_core.running.flows import fused
 
@@ -33,21 +35,10 @@ def passages(
 ) -> list[dict[str, Any]]:
     """Documents, retrieved for the question ``asked``, as the core takes them."""
     return [
-        {"text": d.page_content, "id": d.id, "title": heading(d, fields), "score": score, "metadata": d.metadata}
+        {"text": d.page_content, "id": d.id, "title": heading(d.metadata, fields), "score": score,
+         "metadata": d.metadata}
         for d, score in zip(documents, scores(documents, asked), strict=True)
-    ]
-
-
-def heading(document: Document, fields: Sequence[str] = ()) -> str | None:
-    """What is shown above the text: the title, then a line ``key: value`` for each of the fields; None for nothing.
-
-    The text itself stays as it is, so that offsets in it are exact.
-    """
-    name = document.metadata.get("title")
-    name = name if isinstance(name, str) else None
-    shown = [field for field in fields if document.metadata.get(field) is not None]
-    lines = [f"{field}: {document.metadata[field]}" for field in shown if not (field == "title" and name)]
-    return "\n".join(lines if name is None else [name, *lines]) or None
+    ]  # fmt: skip
 
 
 def scores(documents: Sequence[Document], asked: str | None = None) -> list[float | None]:
@@ -63,14 +54,13 @@ def scores(documents: Sequence[Document], asked: str | None = None) -> list[floa
     return [None] * len(documents)
 
 
-def fuse(rankings: Iterable[Sequence[Document]]) -> list[Document]:
-    """Rankings as one, best first (`intrinsics_core.running.flows.fused`)."""
-    return fused(rankings, key=identity)
-
-
 def identity(document: Document, fields: Sequence[str] = ()) -> Hashable:
     """What makes a document known again in another list. Parts of one document may share its id.
 
     Without an id two documents may have the same text under different headings, such as two companies' reports.
     """
-    return document.id, document.page_content, heading(document, fields) if document.id is None else None
+    return document.id, document.page_content, heading(document.metadata, fields) if document.id is None else None
+
+
+fuse = partial(fused, key=identity)
+"""Rankings as one, best first."""

@@ -21,7 +21,7 @@ from intrinsics_core.running import Lock
 from intrinsics_core.running.steps import ENDED, Steps, arun_steps, astream_steps, run_steps, stream_steps
 from intrinsics_core.runtimes.configs import key_apart
 from langchain_rag_intrinsics import _runtime
-from langchain_rag_intrinsics._messages import ChainInput, kept, read
+from langchain_rag_intrinsics._messages import ChainInput, is_canned, kept, read
 
 # One for all components: a lock of a component's own could not be copied or pickled with it.
 _making = Lock()
@@ -194,8 +194,9 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         return read(value, self.intrinsic, self.metadata_fields)
 
     def _without_asking(self, given: ChainInput) -> Any:
-        """The output where there is nothing to ask about, else None."""
-        return None
+        """The answer where it is a canned one, of which no judge has anything to say, else None."""
+        judges = TABLE[self.intrinsic].judges_answers and not self.return_result
+        return given.answer if judges and is_canned(given.answer) else None
 
     def _result(self, given: ChainInput) -> Any:
         return run(self._ask(given), self.engine, profile=self.profile)

@@ -194,9 +194,7 @@ def as_answer(value: Any, intrinsic: str) -> AIMessage:
 
 def is_structured(answer: Any) -> bool:
     """Whether an answer is an object with fields: neither text nor a message, however that is written."""
-    if isinstance(answer, BaseMessage) or _is_written_message(answer):
-        return False
-    return isinstance(answer, BaseModel | Mapping) or (is_dataclass(answer) and not isinstance(answer, type))
+    return isinstance(as_mapping(answer), Mapping) and not _is_written_message(answer)
 
 
 def as_documents(value: Any, intrinsic: str) -> tuple[Document, ...]:

@@ -24,9 +24,7 @@ def engine(spec: Any, api_key: SecretStr | None = None) -> Runtime:
         InvalidInput: it is none of these.
     """
     spec = with_key(spec, api_key)
-    if isinstance(spec, str):
-        spec = None if spec == EMBEDDED else _chat_model(spec)
-    return as_runtime(spec)
+    return as_runtime(_chat_model(spec) if isinstance(spec, str) and spec != EMBEDDED else spec)
 
 
 def check(spec: Any, profile: Any = None) -> None:
@@ -52,13 +50,9 @@ def _chat_model(name: str) -> Any:
         raise unknown(f"runtime={name!r} is unknown", name, [EMBEDDED], otherwise=', or a chat model: "provider:model"')
     try:
         from langchain.chat_models import init_chat_model
-    except ImportError as error:
-        raise InvalidInput(
-            f"runtime={name!r} names a chat model, which LangChain's init_chat_model makes",
-            expected='pip install "langchain-rag-intrinsics[agents]", or the model itself',
-        ) from error
-    try:
+
         return init_chat_model(name)
-    except (ValueError, ImportError) as error:  # no such provider, or its package is not installed
+    except (ValueError, ImportError) as error:  # no such provider, or a package is not installed
         raise InvalidInput(f"runtime={name!r} names no chat model: {error}",
-                           expected='"embedded", or a chat model as "provider:model"') from error  # fmt: skip
+                           expected='"embedded", a chat model, or its name as "provider:model", for which LangChain '
+                           'needs the extra "langchain-rag-intrinsics[agents]"') from error  # fmt: skip

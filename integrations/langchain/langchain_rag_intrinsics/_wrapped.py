@@ -30,38 +30,34 @@ def as_runnable(value: Any) -> AnyRunnable:
 
 def chat_models(model: AnyRunnable) -> Sequence[BaseChatModel | None] | None:
     """The chat models in a Runnable, None for one that the config of each call chooses; None where it is no wrapper."""
-    if isinstance(model, BaseChatModel):
-        return [model]
-    if _chosen_by_config(model):
-        return [None]
-    if isinstance(model, RunnableBindingBase):
-        found = chat_models(model.bound)
-        # What is bound and is no setting of the model (tools, say) cannot be kept beside a schema.
-        names = set(model.kwargs)
-        fits = found is not None and all(m is None or names <= set(type(m).model_fields) for m in found)
-        return found if fits else None
-    if isinstance(model, RunnableWithFallbacks):
-        inner = [chat_models(each) for each in (model.runnable, *model.fallbacks)]
-        return None if None in inner else [m for each in inner for m in each or ()]
-    return None
+    found: list[BaseChatModel | None] = []
+
+    def note(each: BaseChatModel | None) -> AnyRunnable:
+        found.append(each)
+        return model
+
+    return None if over(model, None, note) is None else found
 
 
 def over(
-    model: AnyRunnable, config: RunnableConfig, change: Callable[[BaseChatModel], AnyRunnable], **bound: Any
+    model: AnyRunnable, config: RunnableConfig | None, change: Callable[[Any], AnyRunnable], **bound: Any
 ) -> AnyRunnable | None:
     """The Runnable with its chat models changed, None where none are found, or not only ones that take what is bound.
 
-    What the config of this call chooses is in the place of every choice, and ``bound`` settings are the models' own.
+    What the config of this call chooses is in the place of every choice; without a config ``change`` is given None for
+    it. ``bound`` settings are the models' own: what else is bound (tools, say) cannot be kept beside a schema.
     """
     if isinstance(model, BaseChatModel):
         fits = bound.keys() <= type(model).model_fields.keys()
         return change(model.model_copy(update=bound) if bound else model) if fits else None
-    if isinstance(model, DynamicRunnable):
-        return over(model.prepare(config)[0], config, change, **bound)
     if _chosen_by_config(model):
-        return over(model._model(config), config, change, **bound)  # type: ignore[attr-defined]
+        if config is None:
+            return change(None)
+        chosen = model.prepare(config)[0] if isinstance(model, DynamicRunnable) else model._model(config)  # type: ignore[attr-defined]
+        return over(chosen, config, change, **bound)
     if isinstance(model, RunnableBindingBase):
-        inner = over(model.bound, merge_configs(config, model.config), change, **{**model.kwargs, **bound})
+        merged = None if config is None else merge_configs(config, model.config)
+        inner = over(model.bound, merged, change, **{**model.kwargs, **bound})
         return inner and model.model_copy(update={"bound": inner, "kwargs": {}})
     if isinstance(model, RunnableWithFallbacks):
         first, *others = (over(each, config, change, **bound) for each in (model.runnable, *model.fallbacks))

@@ -102,9 +102,6 @@ class AnswerCheck(StreamingIntrinsic):
         of = next((name for name in self.judging.checks if TABLE[name].needs_documents), self.judging.checks[0])
         return read(value, of, self.metadata_fields, answered=True)
 
-    def _without_asking(self, given: ChainInput) -> Any:
-        return given.answer if is_canned(given.answer) and not self.return_result else None
-
     def _judging(self, given: ChainInput) -> Steps[CheckedAnswer]:
         # Of a canned answer a result says what it says of an answer without words.
         judged = given.unanswered if is_canned(given.answer) else given

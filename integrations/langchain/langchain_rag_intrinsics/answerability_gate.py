@@ -50,11 +50,8 @@ class AnswerabilityGate(StreamingIntrinsic):
     otherwise: Route = None
     block_unsure: bool = True
 
-    def _passes(self, result: Answerability) -> bool:
-        return result.passes(block_unsure=self.block_unsure)
-
     def _chosen(self, result: Answerability) -> Any:
-        return self.answerable if self._passes(result) else self.otherwise
+        return self.answerable if result.passes(block_unsure=self.block_unsure) else self.otherwise
 
     def _steps(self, value: Any) -> Steps[Any]:
         given = self._read(value)
@@ -63,7 +60,7 @@ class AnswerabilityGate(StreamingIntrinsic):
         if not isinstance(route, Runnable) or self.return_result:
             return self._output(value, given, result)
         output = yield "call", (route, self._passed(value, result))
-        if self._says(route, output, result):
+        if self._says(route, output):
             return self._answered(value, output, result)
         if not isinstance(output, AIMessage):
             return output
@@ -85,7 +82,7 @@ class AnswerabilityGate(StreamingIntrinsic):
         chunks = (route.stream(passed), route.astream(passed))  # one of them is read
         while (chunk := (yield "route", chunks)) is not ENDED:
             last = chunk
-            if self._says(route, chunk, result):
+            if self._says(route, chunk):
                 text.append(chunk)
             else:
                 yield OUT, as_open(chunk) if isinstance(chunk, AIMessageChunk) else chunk
@@ -108,6 +105,6 @@ class AnswerabilityGate(StreamingIntrinsic):
         passed = self._passed(value, result)
         return {**passed, ANSWER[0]: canned(text, {self.intrinsic: passed[self.intrinsic]})}
 
-    def _says(self, route: Any, output: Any, result: Answerability) -> bool:
+    def _says(self, route: Any, output: Any) -> bool:
         """Whether this is a text that a function gave for a canned answer."""
-        return isinstance(route, RunnableLambda) and isinstance(output, str) and not self._passes(result)
+        return route is self.otherwise and isinstance(route, RunnableLambda) and isinstance(output, str)

@@ -10,6 +10,11 @@ from langchain_rag_intrinsics._intrinsic import Intrinsic
 from langchain_rag_intrinsics._messages import ChainInput
 
 
+def tell_of_fallback(result: QueryRewrite | QueryExpansion, done: str) -> None:
+    if result.degraded:
+        logging.getLogger(__name__).warning("query not %s: %s", done, result.degraded)
+
+
 class QueryRewriter(Intrinsic):
     """A conversation in, its last question out, so that a retriever needs no history.
 
@@ -33,8 +38,7 @@ class QueryRewriter(Intrinsic):
     for_retrieval: bool = False
 
     def _tell(self, value: Any, given: ChainInput, result: QueryRewrite) -> str:
-        if result.degraded:
-            logging.getLogger(__name__).warning("query not rewritten: %s", result.degraded)
+        tell_of_fallback(result, "rewritten")
         return result.retrieval_query if self.for_retrieval else result.query
 
 
@@ -53,6 +57,5 @@ class QueryExpander(Intrinsic):
     intrinsic: ClassVar[str] = "query-expansion"
 
     def _tell(self, value: Any, given: ChainInput, result: QueryExpansion) -> list[str]:
-        if result.degraded:
-            logging.getLogger(__name__).warning("query not expanded: %s", result.degraded)
+        tell_of_fallback(result, "expanded")
         return [query.text for query in result.queries]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Annotated, Any, cast
@@ -14,7 +13,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda, ensure_config
 from langchain_core.runnables.config import set_config_context
 from langchain_core.runnables.utils import coro_with_context
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.protocol.query_form import QueryForm, embedding_query, query_form
@@ -23,7 +22,7 @@ from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 from langchain_rag_intrinsics._documents import fuse
 from langchain_rag_intrinsics._messages import read
 from langchain_rag_intrinsics._wrapped import as_runnable
-from langchain_rag_intrinsics.queries import QueryExpander, QueryRewriter
+from langchain_rag_intrinsics.queries import QueryExpander, QueryRewriter, tell_of_fallback
 
 
 def _several(value: Any) -> Any:
@@ -63,6 +62,11 @@ Step = Annotated[Any, BeforeValidator(lambda value: None if value is None else a
 Compressors = Annotated[Any, BeforeValidator(_several)]
 
 
+def _named(*names: str) -> Any:
+    """Of a setting that ``ContextualCompressionRetriever`` has under another name."""
+    return Field(validation_alias=AliasChoices(*names))
+
+
 class IntrinsicsRetriever(BaseRetriever):
     """Wraps any retriever: it rewrites, expands, retrieves in parallel, fuses, and reranks or filters.
 
@@ -93,20 +97,12 @@ class IntrinsicsRetriever(BaseRetriever):
 
     model_config = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 
-    retriever: Annotated[Any, BeforeValidator(as_runnable)]
+    retriever: Annotated[Any, BeforeValidator(as_runnable), _named("retriever", "base_retriever")]
     rewriter: Step = None
     expander: Step = None
-    compressors: Compressors = ()
+    compressors: Annotated[Compressors, _named("compressors", "base_compressor")] = ()
     k: int | None = Field(default=None, ge=0)
     query_form: QueryForm = "auto"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_by_other_names(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping):
-            return values
-        names = {"base_retriever": "retriever", "base_compressor": "compressors"}
-        return {names.get(name, name): value for name, value in values.items()}
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
@@ -206,8 +202,7 @@ def _within(run_manager: Any, step: str) -> RunnableConfig:
 def _forms(value: Any, retriever: Any, wanted: QueryForm) -> tuple[str, str]:
     """What to ask the retriever for, and the question as people read it."""
     if isinstance(value, QueryRewrite):
-        if value.degraded:
-            logging.getLogger(__name__).warning("query not rewritten: %s", value.degraded)
+        tell_of_fallback(value, "rewritten")
         form = query_form(retriever, wanted)
         asked = {"question": value.query, "keywords": value.retrieval_query, "embedding": embedding_query(value)}
         return asked[form], value.query

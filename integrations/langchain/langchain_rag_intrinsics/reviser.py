@@ -10,7 +10,7 @@ from intrinsics_core.chains.notes import with_verdicts, without_verdicts
 from intrinsics_core.protocol.results import RevisedAnswer
 from langchain_rag_intrinsics._citations import with_text
 from langchain_rag_intrinsics._intrinsic import Intrinsic
-from langchain_rag_intrinsics._messages import ChainInput, is_canned
+from langchain_rag_intrinsics._messages import ChainInput
 
 
 class Reviser(Intrinsic):
@@ -39,9 +39,6 @@ class Reviser(Intrinsic):
     _options: ClassVar[Sequence[str]] = ("mend",)
 
     mend: bool = True
-
-    def _without_asking(self, given: ChainInput) -> Any:
-        return given.answer if is_canned(given.answer) and not self.return_result else None
 
     def _ask(self, given: ChainInput, **more: Any) -> Call[Any]:
         return super()._ask(given, verdicts=given.known, **more)

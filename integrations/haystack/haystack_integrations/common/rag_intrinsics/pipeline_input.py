@@ -13,6 +13,7 @@ from haystack.dataclasses import ChatMessage, TextContent, ToolCallResult
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains.fields import as_lines, object_in
+from intrinsics_core.chains.notes import heading
 from intrinsics_core.chains.scores import marked, own_score, retrievers_score, verdict_on
 from intrinsics_core.chains.transcript import ChatTurn, MadeCall, messages
 from intrinsics_core.protocol.results import Result
@@ -113,7 +114,7 @@ def passage(document: Document, shown: Sequence[str] = (), asked: str | None = N
     return {
         "text": document.content or "",
         "id": document.id,
-        "title": _title(document, shown),
+        "title": heading(document.meta, shown),
         "score": retrievers_score(document.score, document.meta, asked),
         "metadata": document.meta,
     }
@@ -184,12 +185,3 @@ def _all(name: str, values: Any, kind: type[Any], intrinsic: str) -> list[Any]:
             raise InvalidInput(f"{name}[{index}] is not a {kind.__name__}", intrinsic=intrinsic,
                                expected=f"a list of {kind.__name__}", got=type(value).__name__)  # fmt: skip
     return found
-
-
-def _title(document: Document, shown: Sequence[str]) -> str | None:
-    """The title, then a line for each field that the answering model is shown."""
-    found = document.meta.get("title")
-    title = [found] if isinstance(found, str) and found else []
-    fields = [(name, document.meta.get(name)) for name in shown if name != "title"]
-    lines = [f"{name}: {value}" for name, value in fields if value is not None]
-    return "\n".join([*title, *lines]) or None
