@@ -1,4 +1,4 @@
-"""How many modules and functions of the core one detection of two sentences crosses.
+"""How many modules and functions one call crosses: a detection of two sentences, a LangChain rerank of two documents.
 
     python -m benchmarks.trace
 
@@ -9,18 +9,24 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from intrinsics_core import hallucination_detection, run
 from intrinsics_core.runtimes.scripted import Scripted
 
+EMBEDDED = {"kind": "embedded", "threads": 1}
 DOCUMENT = "The tide mill at Port Ellery was built in 1911 by the engineer Ada Brink. It ground flour until 1958."
+OTHER = "The harbour of Port Ellery has two cranes."
+QUESTION = "Who built the tide mill, and when?"
 TURNS = [
-    {"role": "user", "content": "Who built the tide mill, and when?"},
+    {"role": "user", "content": QUESTION},
     {"role": "assistant", "content": "Ada Brink built it in 1911. It ground flour until 1968."},
 ]
 REPLY = json.dumps({"sentences": [{"id": f"r{i}", "reason": "it says so", "faithfulness": "faithful"} for i in (0, 1)]})
+WORK = ("embedded", "text", "calibration")
+"""The rooms of the embedded models, and of how texts are read for them."""
 
 
 class Crossed(NamedTuple):
@@ -28,30 +34,56 @@ class Crossed(NamedTuple):
     functions: int
 
 
-def crossed(runtime: object) -> Crossed:
-    """The modules and functions of the core that a detection crosses, after one that loads what it needs."""
+def crossed(call: Callable[[str], Any], *, left_out: tuple[str, ...] = ()) -> Crossed:
+    """The modules and functions of ours that a call crosses, after one with another text that loads what it needs.
+
+    Args:
+        call: what is done with a document's text.
+        left_out: rooms of the core that do not count.
+    """
     modules, functions = set[str](), set[tuple[str, str]]()
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
-        module = frame.f_globals.get("__name__", "")
+        package, _, path = (module := frame.f_globals.get("__name__", "")).partition(".")
         named = "<" not in frame.f_code.co_name
-        if event == "call" and named and module.startswith("intrinsics_core"):
+        ours = package in ("intrinsics_core", "langchain_rag_intrinsics") and path.partition(".")[0] not in left_out
+        if event == "call" and named and ours:
             modules.add(module)
             functions.add((module, frame.f_code.co_qualname))
 
-    run(hallucination_detection(TURNS, [DOCUMENT]), runtime)
+    call(DOCUMENT)
     sys.setprofile(note)
     try:
-        run(hallucination_detection(TURNS, [DOCUMENT.replace("1911", "1912")]), runtime)
+        call(DOCUMENT.replace("1911", "1912"))
     finally:
         sys.setprofile(None)
     return Crossed(len(modules), len(functions))
 
 
+def detection(runtime: object = EMBEDDED) -> Callable[[str], Any]:
+    """A detection of hallucinations in two sentences."""
+    return lambda text: run(hallucination_detection(TURNS, [text]), runtime)
+
+
+def langchain_rerank() -> Callable[[str], Any]:
+    """A rerank of two documents by LangChain's adapter."""
+    from langchain_core.documents import Document
+    from langchain_rag_intrinsics import IntrinsicsReranker
+
+    reranker = IntrinsicsReranker(runtime=EMBEDDED)
+    return lambda text: reranker.invoke({"query": QUESTION, "documents": [Document(OTHER), Document(text)]})
+
+
 def main() -> None:
-    print("| runtime | modules | functions |\n|---|---|---|")
-    for name, runtime in (("embedded", {"kind": "embedded", "threads": 1}), ("scripted chat", Scripted([REPLY] * 2))):
-        print(f"| {name} | {' | '.join(map(str, crossed(runtime)))} |")
+    print("| call | modules | functions |\n|---|---|---|")
+    rerank = langchain_rerank()
+    for name, found in (
+        ("detection, embedded", crossed(detection())),
+        ("detection, scripted chat", crossed(detection(Scripted([REPLY] * 2)))),
+        ("LangChain rerank, embedded", crossed(rerank)),
+        (f"the same without {', '.join(WORK)}", crossed(rerank, left_out=WORK)),
+    ):
+        print(f"| {name} | {' | '.join(map(str, found))} |")
 
 
 if __name__ == "__main__":

@@ -215,10 +215,12 @@ MOST_LINES = {
 }
 MOST_CODE = 29878  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 209  # compiled in the core
-MOST_CROSSED = trace.Crossed(modules=53, functions=326)  # by a detection of two sentences
+MOST_CROSSED_BY_A_RERANK = trace.Crossed(modules=42, functions=201)  # LangChain's, of two documents
+MOST_CROSSED_BESIDE_THE_MODELS = trace.Crossed(modules=26, functions=109)  # by the same
+MOST_CROSSED = trace.Crossed(modules=52, functions=321)  # by a detection of two sentences
 MOST_OF_ADAPTERS = {  # of the frameworks, and of their tests
     "haystack": rooms.Adapter(lines=2288, tests=2971),
-    "langchain": rooms.Adapter(lines=2298, tests=4773),
+    "langchain": rooms.Adapter(lines=2299, tests=4773),
     "llamaindex": rooms.Adapter(lines=2475, tests=4324),
 }
 MOST_TEST_LINES = 4127  # under tests/embedded and tests/text
@@ -251,8 +253,17 @@ def test_adapters_keep_their_budgets() -> None:
 
 def test_a_detection_crosses_few_modules_and_functions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "opentelemetry.trace", raising=False)  # another test may have brought it: spans
-    found = trace.crossed({"kind": "embedded", "threads": 1})
+    found = trace.crossed(trace.detection())
     assert found.modules <= MOST_CROSSED.modules and found.functions <= MOST_CROSSED.functions
+
+
+def test_a_rerank_crosses_few_modules_and_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("langchain_rag_intrinsics")
+    rerank = trace.langchain_rerank()
+    monkeypatch.delitem(sys.modules, "opentelemetry.trace", raising=False)
+    for most, left_out in ((MOST_CROSSED_BY_A_RERANK, ()), (MOST_CROSSED_BESIDE_THE_MODELS, trace.WORK)):
+        found = trace.crossed(rerank, left_out=left_out)
+        assert found.modules <= most.modules and found.functions <= most.functions, found
 
 
 def test_code_is_counted_without_words_about_it() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isfinite
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from intrinsics_core.calibration.probabilities import logit, sigmoid
 from intrinsics_core.protocol.names import named
@@ -24,13 +24,14 @@ Reading = Literal["auto", "higher", "lower"]
 """Which of two of a retriever's scores is the better one; ``"auto"``: as the order of the list tells."""
 
 
-def checked(prior: Any) -> Reading | None:
+def checked(prior: Reading | None) -> Reading | None:
     """``prior`` as it was given.
 
     Raises:
         InvalidInput: it is none of the readings, and not None.
     """
-    return None if prior is None else named("prior", prior, get_args(Reading), intrinsic="reranking")
+    known = get_args(Reading)
+    return prior if prior is None or prior in known else named("prior", prior, known, intrinsic="reranking")
 
 
 def direction(given: Sequence[float | None], prior: Reading | None) -> Prior | None:

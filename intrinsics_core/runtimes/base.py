@@ -55,10 +55,10 @@ class Runtime(ABC):
         Raises:
             InvalidInput: no profile has that name.
         """
-        model = getattr(self, "model", None)  # a chat model's runtime has an object of that name
-        named = model if isinstance(model, str) else None
-        found = as_profile(spec, self.profile, model=named, technologies=self.technologies)
-        other = found is not self.profile and self._calibrated
+        own, named = self.profile, getattr(self, "model", None)  # of a chat model's runtime that is an object
+        at_hand = {"model": named if isinstance(named, str) else None, "technologies": self.technologies}
+        found = own if spec is None else as_profile(spec, own, **at_hand)
+        other = found is not own and self._calibrated
         return found.with_calibrations(self.calibrations) if other else found
 
     def calibrate_by(self, calibrations: Mapping[str, Any]) -> Self:

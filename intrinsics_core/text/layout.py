@@ -118,8 +118,7 @@ def _units_between(
 def _parts(line: str, begin: int) -> Iterator[_ProseLine]:
     """A line of prose, cut where blocks of a page end."""
     for first, last in pairwise([0, *block_ends(line), len(line)]):
-        item = is_item(_unquoted(line[first:last]) + " ")
-        yield _ProseLine(begin + first, begin + last, item)
+        yield _ProseLine(begin + first, begin + last, is_item(_unquoted(line[first:last]) + " "))
 
 
 def _unquoted(line: str) -> str:
@@ -139,7 +138,8 @@ def _stands_alone(line: str) -> bool:
 
 def _joined(text: str, block: list[_ProseLine]) -> Iterator[tuple[int, int, bool]]:
     """The lines of a block, those put together that were broken for want of room."""
-    if not block:
+    if len(block) < 2:
+        yield from ((line.begin, line.end, True) for line in block)
         return
     lines = [text[line.begin : line.end].rstrip() for line in block]
     bare = [_unquoted(line) for line in lines]

@@ -93,7 +93,7 @@ def _tables(sentences: Sequence[str]) -> Iterator[tuple[int, list[Cells], bool]]
             while end < len(sentences) and _are_aligned(columns[end - 1], columns[end]):
                 end += 1
             cells = [[cell[0] for cell in row] for row in columns[i:end]]
-        if len(cells) < 2 and len(found := _csv(sentences, i)) >= _LEAST:
+        if len(cells) < 2 and i + _LEAST <= len(sentences) and len(found := _csv(sentences, i)) >= _LEAST:
             cells, is_csv = found, True
         if len(cells) > 1:
             yield i, cells, is_csv

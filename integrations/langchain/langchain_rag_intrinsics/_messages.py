@@ -232,7 +232,8 @@ def _conversation(value: Any, intrinsic: str, *, answered: bool, beside: bool) -
     question = _first(value, QUESTION)
     asked = () if question is None else _turns(question, intrinsic, "question")
     if value.get("messages") is None:
-        return _turns(_first(value, HISTORY) or (), intrinsic, "chat_history") + asked
+        before = _first(value, HISTORY)
+        return _turns(before, intrinsic, "chat_history") + asked if before else asked
     turns = _turns(value["messages"], intrinsic, "messages")
     if not asked:
         return turns
