@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.language_models import BaseChatModel, FakeListChatModel
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import tool
@@ -16,7 +16,7 @@ from pydantic import Field
 from integrations.langchain.tests.agents import search
 from integrations.langchain.tests.models import JudgeModel
 from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
-from intrinsics_core import InvalidInput, MalformedReply, RuntimeUnavailable
+from intrinsics_core import RuntimeUnavailable
 from intrinsics_core.chains.transcript import MadeCall
 from tests.contract.judge import judge
 from tests.contract.runtimes import OnLoop
@@ -121,15 +121,6 @@ def test_a_failing_gate_does_what_it_was_told(on_error: str, text: str) -> None:
         ask(agent, QUESTION)
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_grounded_answer_is_annotated_in_place(asynchronous: bool) -> None:
-    agent = create_agent(AgentModel(), [search()], middleware=[GroundednessMiddleware(judging(), mode="block")])
-    messages = ask(agent, QUESTION, asynchronous)
-    assert [type(m) for m in messages] == [HumanMessage, AIMessage, ToolMessage, AIMessage]
-    assert messages[-1].text == FAITHFUL
-    assert messages[-1].response_metadata["rag_intrinsics"]["hallucination_detection"]["label"] == "faithful"
-
-
 @pytest.mark.parametrize(("mode", "text"), [("annotate", INVENTED), ("block", "Blocked.")])
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_an_unfaithful_answer(mode: Any, text: str, asynchronous: bool) -> None:
@@ -141,13 +132,6 @@ def test_an_unfaithful_answer(mode: Any, text: str, asynchronous: bool) -> None:
     verdict = messages[-1].response_metadata["rag_intrinsics"]["hallucination_detection"]
     assert verdict["label"] == "unfaithful"
     assert verdict["sentences"][0]["text"] == INVENTED
-
-
-def test_without_documents_there_is_nothing_to_judge_by() -> None:
-    runtime = judging()
-    agent = create_agent(AgentModel(answer=INVENTED), [], middleware=[GroundednessMiddleware(runtime, mode="block")])
-    assert ask(agent, QUESTION)[-1].text == INVENTED
-    assert runtime.waves == []
 
 
 def test_both_together_and_a_canned_answer_is_not_judged() -> None:
@@ -228,27 +212,6 @@ def test_equal_texts_under_different_headings_are_two_documents() -> None:
     assert documents_of([call], (), None, ("year",)) == reports
     parts = [Document("Revenue rose.", id="a", metadata={"title": name}) for name in "AB"]
     assert documents_of([MadeCall("search", result="x", documents=tuple(parts))], (), None) == parts[:1]
-
-
-@pytest.mark.parametrize("said", ['[{"id": "r0", "reason": "x", "faithfulness": "faithful"}]', "[]"])
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_judge_that_leaves_sentences_out_lets_nothing_through(said: str, asynchronous: bool) -> None:
-    def agent(**settings: Any) -> Any:
-        runtime = FakeListChatModel(responses=[f'{{"sentences": {said}}}'])
-        guard = GroundednessMiddleware(runtime, **settings)
-        return create_agent(AgentModel(answer=f"{FAITHFUL} {INVENTED}"), [search()], middleware=[guard])
-
-    with pytest.raises(MalformedReply, match="left sentences of the answer out"):
-        ask(agent(mode="block"), QUESTION, asynchronous)
-    for settings in ({"mode": "block", "on_error": "fallback"}, {"mode": "annotate", "on_error": "raise"}):
-        answer = ask(agent(**settings), QUESTION, asynchronous)[-1]
-        assert INVENTED in answer.text
-        assert "not judged" in answer.response_metadata["rag_intrinsics"]["hallucination_detection"]["degraded"]
-
-
-def test_a_mode_that_does_not_exist() -> None:
-    with pytest.raises(InvalidInput, match="mode"):
-        GroundednessMiddleware(mode="warn")  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

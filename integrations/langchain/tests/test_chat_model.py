@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from typing import Any
 
 import pytest
@@ -18,20 +17,17 @@ from langchain_rag_intrinsics import AnswerabilityGate, ChatModelRuntime, Contex
 from integrations.langchain.tests.models import JudgeModel, SchemaModel, SetModel, said
 from intrinsics_core import (
     ContextTooLong,
-    IntrinsicsError,
-    InvalidInput,
     Message,
     RequestTimeout,
     RuntimeUnavailable,
     answerability,
     arun,
-    arun_many,
     query_rewrite,
     run,
     self_consistency,
 )
 from intrinsics_core.profiles.asking import data_of
-from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
+from intrinsics_core.protocol.requests import Generate
 from tests.contract.chat_model import DOCUMENTS, QUESTION, RELEVANT, YES, ChatModelTests, always
 
 
@@ -60,13 +56,6 @@ def test_turns_reach_the_model_with_their_roles() -> None:
     assert isinstance(user, HumanMessage)
     assert data_of(user.content)["documents"][0]["text"] == DOCUMENTS[0]
     assert model.seen[0]["settings"] == {}  # the user's own settings are left alone
-
-
-@pytest.mark.parametrize("rows", [None, {}, {"content": None}, [{"token": "x"}], "nonsense", [None], {"content": [3]}])
-def test_odd_log_probabilities_are_none(rows: Any) -> None:
-    reply = AIMessage(json.dumps(YES), response_metadata={"logprobs": rows})
-    result = run(answerability(QUESTION, DOCUMENTS), ChatModelRuntime(SchemaModel(reply=always(reply))))
-    assert result.probability == pytest.approx(0.8)
 
 
 def test_the_profile_of_a_model_counts() -> None:
@@ -138,50 +127,6 @@ def test_the_bound_holds_over_a_batch_of_a_component() -> None:
     gate.batch([{"question": "Who?", "documents": DOCUMENTS}] * 6)
     assert model.under_way[0] == 0
     assert 2 <= model.under_way[1] <= 3
-
-
-def test_the_bound_holds_over_event_loops() -> None:
-    model = JudgeModel(reply=always(YES), pause=0.05)
-    runtime = ChatModelRuntime(model, concurrency=2)
-
-    def in_a_loop_of_its_own() -> None:
-        asyncio.run(arun_many([answerability(QUESTION, DOCUMENTS) for _ in range(3)], runtime))
-
-    threads = [threading.Thread(target=in_a_loop_of_its_own) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=120)
-    assert len(model.seen) == 9
-    assert model.under_way == [0, 2]
-
-
-@pytest.mark.parametrize("concurrency", [0, -1, 1.5, True, "8", None])
-def test_a_bad_concurrency_is_named(concurrency: Any) -> None:
-    with pytest.raises(InvalidInput, match="concurrency"):
-        ChatModelRuntime(JudgeModel(reply=always(YES)), concurrency=concurrency)
-
-
-class Unconstrainable(SchemaModel):
-    """One whose class fails before the model is asked, for one of the requests."""
-
-    def with_structured_output(self, schema: Any, *, method: str = "json_schema", **kwargs: Any) -> Any:
-        if "synonym" in json.dumps(schema):
-            raise NotImplementedError("no such schema")
-        return super().with_structured_output(schema, method="json_schema", **kwargs)
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_what_goes_wrong_unforeseen_costs_no_other_request(asynchronous: bool) -> None:
-    def request(name: str) -> Generate:
-        schema = {"type": "object", "properties": {name: {"type": "string"}}}
-        return Generate("query-expansion", messages=(Message("user", "Q?"),), constraint=JsonSchema(schema))
-
-    model = Unconstrainable(reply=always({"question": "Who?"}), pause=0.02)
-    runtime, wave = ChatModelRuntime(model), [request("synonym"), request("question")]
-    bad, good = asyncio.run(runtime.ahandle(wave)) if asynchronous else runtime.handle(wave)
-    assert isinstance(bad, IntrinsicsError) and isinstance(bad.__cause__, NotImplementedError)
-    assert isinstance(good, Generated) and json.loads(good.text) == {"question": "Who?"}
 
 
 async def test_a_wave_that_is_given_up_stops() -> None:

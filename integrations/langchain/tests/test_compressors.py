@@ -14,7 +14,6 @@ from integrations.langchain.tests.scripts import QUESTION, documents, judging
 from integrations.langchain.tests.test_chat_model import Spans
 from intrinsics_core import IntrinsicsError
 from intrinsics_core.protocol.results import ContextRelevance, Ranking
-from tests.contract.scripts import no_judge
 
 
 @pytest.mark.parametrize("kind", [IntrinsicsReranker, ContextRelevanceFilter])
@@ -82,27 +81,6 @@ def test_verdicts_add_up() -> None:
     found = (both | ContextRelevanceFilter(runtime=judging())).invoke({"query": QUESTION, "documents": documents()})
     assert {"reranking_rank", "context_relevance", "relevance_score"} <= set(found[0].metadata)
     assert found[0].metadata["page"] == 7
-
-
-def test_a_kept_document_keeps_the_score_it_had() -> None:
-    down = no_judge()
-    given = documents()
-    given[0].metadata["relevance_score"] = 0.25
-    kept = ContextRelevanceFilter(runtime=down, on_error="fallback", score_threshold=0.9).compress_documents(
-        given, "Q?"
-    )
-    assert [d.id for d in kept] == ["cranes", "mill", "fog"]
-    assert kept[0].metadata["relevance_score"] == 0.25
-    assert "relevance_score" not in kept[1].metadata
-    assert "refused" in kept[0].metadata["context_relevance_degraded"]
-
-
-def test_a_fallback_ranking_is_the_order_that_came() -> None:
-    down = no_judge()
-    reranker = IntrinsicsReranker(runtime=down, on_error="fallback", score_threshold=0.9)
-    found = reranker.compress_documents(documents(), QUESTION)
-    assert [d.id for d in found] == ["cranes", "mill", "fog"]
-    assert "refused" in found[0].metadata["reranking_degraded"]
 
 
 def test_whole_results() -> None:

@@ -174,19 +174,6 @@ def test_bad_input_names_the_field(component: Any, value: Any, field: str) -> No
     assert caught.value.intrinsic == component.intrinsic
 
 
-def test_a_setting_that_does_not_exist_is_refused() -> None:
-    with pytest.raises(ValueError, match="top_k"):
-        IntrinsicsReranker(top_k=3)
-
-
-def test_a_bad_on_error_is_named() -> None:
-    with pytest.raises(InvalidInput, match="on_error"):
-        QueryRewriter(runtime=judging(), on_error="ignore")
-    with pytest.raises(InvalidInput, match="on_error"):
-        IntrinsicsReranker(on_error="open")  # a gate's
-    assert AnswerabilityGate(on_error="open").on_error == "open"
-
-
 def test_a_bad_runtime_is_named_without_its_key() -> None:
     with pytest.raises(InvalidInput, match=r"runtime\.kind") as caught:
         QueryRewriter(runtime={"kind": "serve", "api_key": "sk-hidden"}).invoke(QUESTION)

@@ -22,7 +22,6 @@ from langchain_rag_intrinsics import (
     QueryExpander,
     QueryRewriter,
 )
-from langchain_rag_intrinsics._documents import fuse
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 from pydantic import Field
 
@@ -239,14 +238,3 @@ def test_found_nothing() -> None:
 def test_a_conversation_needs_a_question() -> None:
     with pytest.raises(InvalidInput, match="user turn"):
         wrapped()[0].invoke([AIMessage("Hello")])
-
-
-def test_fusion() -> None:
-    a, b, c = documents()
-    same_text = Document("no id")
-    assert [d.id for d in fuse([[a, b, c], [b, c], [b]])] == ["mill", "fog", "cranes"]
-    assert fuse([[a, b], [b, a]]) == [a, b]  # a tie keeps the order
-    assert fuse([[same_text], [Document("no id", metadata={"x": 1})]]) == [same_text]
-    assert fuse([[Document("x", id="1"), Document("x", id="2")]]) == [Document("x", id="1"), Document("x", id="2")]
-    assert fuse([[a, b, a]]) == [a, b]  # the better place counts
-    assert fuse([[], []]) == []

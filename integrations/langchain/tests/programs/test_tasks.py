@@ -33,13 +33,6 @@ def test_a_task_goes_on_where_the_verdict_is_only_noted(asynchronous: bool) -> N
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_question_that_is_not_answered_still_ends(asynchronous: bool) -> None:
-    script = Script(says=[call("search", query="umbrellas")])
-    agent = create_agent(script, [search()], middleware=[AnswerabilityMiddleware(judging(), answer="canned")])
-    assert last(ask(agent, UNRELATED, asynchronous=asynchronous)).text == "canned"
-
-
-@pytest.mark.parametrize("asynchronous", [False, True])
 def test_a_question_of_which_another_tool_has_the_rest_goes_on(asynchronous: bool) -> None:
     @tool
     def weather(city: str) -> str:
