@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+from intrinsics_core import InvalidInput
 from intrinsics_core.chains.transcript import (
     ChatTurn,
     MadeCall,
     calls_made,
     earlier_calls,
+    judged_turn,
     last_question,
     messages,
     open_question,
@@ -64,3 +68,12 @@ def test_a_summary_is_no_question() -> None:
     turns = (summary, *TALK[5:])
     assert last_question(turns) == -1 and earlier_calls(turns) == {} and open_question(turns) == (summary,)
     assert messages([summary, ANSWER])[0] == {"role": "user", "content": "They asked about the mill."}
+
+
+def test_a_stale_answer_gives_way_to_the_newer_one() -> None:
+    asked = [("user", "Who built it?"), ("assistant", "Ada."), ("user", "When?")]
+    assert judged_turn([], "Ada.", "audit") is None and judged_turn(asked, "Ada.", "audit") is None  # none is newer
+    newer = [*asked, ("assistant", ""), ("tool", "1911"), ("assistant", "In 1911.")]
+    assert judged_turn(newer, "Ada.", "audit") == 5 and judged_turn(newer, "In 1911.", "audit") is None
+    with pytest.raises(InvalidInput, match="differs from 'answer'"):
+        judged_turn(newer, "In 1812.", "audit")

@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_rag_intrinsics import AnswerCheck
 
 from integrations.langchain.tests.scripts import detecting
-from intrinsics_core import InvalidInput
 
 FIRST = "Ada Brink built the tide mill in 1911."
 INVENTED = "She painted it gold for forty sailors."
@@ -51,15 +50,3 @@ def test_a_revised_answer_of_this_turn_is_judged() -> None:
     given = state(AIMessage(f"{FIRST} {INVENTED}", id="now"), answer=AIMessage("It was built in 1911.", id="now"))
     judged = detecting().invoke(given)
     assert [sentence.text for sentence in judged.sentences] == ["It was built in 1911."]
-
-
-def test_an_answer_given_again_is_judged_where_there_is_no_newer_one() -> None:
-    judged = detecting().invoke(state())
-    assert [sentence.text for sentence in judged.sentences] == [FIRST]
-
-
-def test_two_answers_to_one_question_are_an_error() -> None:
-    with pytest.raises(InvalidInput, match="differs from 'answer'"):
-        AnswerCheck(checks="hallucination-detection", on_error="raise").invoke(
-            state(AIMessage(INVENTED), answer="She painted it blue.")
-        )
