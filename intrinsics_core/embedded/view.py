@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from intrinsics_core.embedded.words import is_known, keys_of
 from intrinsics_core.text.citation_marks import unmarked
 from intrinsics_core.text.cleaning import cleaned
-from intrinsics_core.text.lines import BOLD, BULLET, EMOJI_CHARACTERS, NUMBERED, behind, heading, heading_level, is_item
+from intrinsics_core.text.lines import BOLD, EMOJI_CHARACTERS, behind, heading, heading_level, is_item
 from intrinsics_core.text.lines import unmarked as without_bullet
 from intrinsics_core.text.tables import NO, YES, in_words
 
@@ -46,7 +46,7 @@ def read_answer(sentences: Sequence[str], documents: Sequence[str] = (), names: 
             level = heading_level(text)
             found.append(f"{'#' * level} {name}" if 0 < level < BOLD else f"**{name}**")
             continue
-        item = is_item(text) or NUMBERED.match(text) is not None
+        item = is_item(text)
         bare = _plain(text)
         above = above if item else ""
         introduced = introduced if item else bare[:-1] if bare.endswith(":") else ""
@@ -96,13 +96,12 @@ def _named(text: str, following: str) -> str:
     if _is_bold_item(text) and _is_bold_item(following):
         return ""  # one of a list of items in bold
     if above := heading(plain):
-        name = NUMBERED.sub("", above.name).rstrip(":").strip()
+        name = without_bullet(above.name).rstrip(":").strip()
         return name if following and len(name.split()) <= 2 * _SHORT else ""
     if is_item(text) or not following or len(plain.split()) > _SHORT:
         return ""
-    in_list = is_item(following) or NUMBERED.match(following) is not None
-    return plain.rstrip(":").strip() if in_list and (plain.endswith(":") or plain[-1:].isalnum()) else ""
+    return plain.rstrip(":").strip() if is_item(following) and (plain.endswith(":") or plain[-1:].isalnum()) else ""
 
 
 def _is_bold_item(text: str) -> bool:
-    return BULLET.match(text) is not None and heading_level(_EMOJIS.sub("", BULLET.sub("", text)).strip()) == BOLD
+    return is_item(text) and heading_level(_EMOJIS.sub("", without_bullet(text)).strip()) == BOLD

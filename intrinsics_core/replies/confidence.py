@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
-_WORDS: Mapping[str, float] = {
-    "absolutely certain": 0.95,
-    "completely certain": 0.95,
-    "certain": 0.95,
-    "very certain": 0.95,
-    "very confident": 0.95,
-    "highly confident": 0.95,
-    "very sure": 0.95,
-    "very high": 0.95,
-    "confident": 0.9,
-    "sure": 0.9,
-    "high": 0.9,
-    "medium": 0.7,
-    "moderate": 0.7,
-    "low": 0.3,
-    "very low": 0.1,
+_WORDS = {"very low": 0.1, "low": 0.3, "medium": 0.7, "moderate": 0.7, "sure": 0.9, "confident": 0.9, "high": 0.9}
+_WORDS |= {"certain": 0.95} | {
+    f"{very} {word}": 0.95
+    for very in ("very", "highly", "completely", "absolutely")
+    for word in ("high", "sure", "confident", "certain")
 }
 _NUMBER = r"(?:\d{1,20}(?:[.,]\d{0,20})?|[.,]\d{1,20})"
-_SHARE = re.compile(rf"(?P<part>{_NUMBER}) ?(?:(?P<percent>%|per ?cent)|(?:/|(?:out )?of\b) ?(?P<whole>{_NUMBER}))?")
-# What stands around it: "confidence: about 90%", "~0.9", "at least 0.9", "high confidence", "90% confident".
-_AROUND = re.compile(
-    r"\A(?:(?:my )?confidence(?: level)?(?:(?: is| of)\b|:| =)? ?)?"
-    r"(?:(?:about|above|approximately|approx\.?|around|at least|more than|over|roughly)\b|~|≈|>=?|≥)? ?"
-    r"(?P<said>.*?)\+?(?: (?:confidence|confident|certainty|certain|sure))?\Z"
-)
-_RANGE = re.compile(
-    rf"\A(?:between |from )?(?P<low>{_NUMBER}) ?(?P<percent>%?) ?(?:[-–—]|to\b|and\b) ?"
-    rf"(?P<high>{_NUMBER}) ?(?P<also>%?)\Z"
+# A number, a share of another one, or a range, and what stands around it: "confidence: about 90%", "~0.9", "8/10".
+_STATED = re.compile(
+    r"(?:(?:my )?confidence(?: level)?(?:(?: is| of)\b|:| =)? ?)?"
+    r"(?:(?:about|above|approximately|approx\.?|around|at least|between|from|more than|over|roughly)\b|~|≈|>=?|≥)? ?"
+    rf"(?P<part>{_NUMBER}) ?(?P<percent>%|per ?cent)?"
+    rf"(?: ?(?:/|(?:out )?of\b) ?(?P<whole>{_NUMBER})| ?(?:[-–—]|to\b|and\b) ?(?P<high>{_NUMBER}) ?(?P<also>%?))?"
+    r"\+?(?: (?:confidence|confident|certainty|certain|sure))?"
 )
 _ABOVE_EVEN = 0.01  # what a label is above an even chance where no confidence counts: it still decides
 
@@ -58,33 +43,23 @@ def share(stated: Any) -> float | None:
 def _of_text(text: str) -> float | None:
     if text.endswith(")"):
         text = text.rpartition("(")[0].rstrip()
-    for said in (text, _AROUND.sub(r"\g<said>", text)):
-        if said in _WORDS:
-            return _WORDS[said]
-        if match := _SHARE.fullmatch(said):
-            return _of_share(_number(match["part"]), match["percent"], match["whole"])
-        if match := _RANGE.match(said):
-            return _of_range(_number(match["low"]), _number(match["high"]), match["percent"] or match["also"])
-    return None
-
-
-def _of_share(part: float, percent: str | None, whole: str | None) -> float | None:
-    if whole:
-        return part / _number(whole) if 0 < _number(whole) >= part else None
+    if word := _WORDS.get(text.removeprefix("confidence: ").removesuffix(" confidence")):
+        return word
+    if not (said := _STATED.fullmatch(text)):
+        return None
+    part, whole, high = (
+        float(said[name].replace(",", ".")) if said[name] else None for name in ("part", "whole", "high")
+    )
+    assert part is not None
+    percent = said["percent"] or said["also"]
+    if whole is not None:
+        return part / whole if 0 < whole >= part else None
+    if high is not None:  # the lower end; 1-100 and 7-9 are none, since their lower end may be of another scale
+        part, high = (part / 100, high / 100) if percent or 10 < part <= high else (part, high)
+        return part if part <= high <= 1 else None
     if percent:
         return part / 100 if part <= 100 else None
     return share(part)
-
-
-def _of_range(low: float, high: float, percent: str) -> float | None:
-    """The lower end; 1-100 and 7-9 are none, since their lower end may be of another scale."""
-    if percent or 10 < low <= high:
-        low, high = low / 100, high / 100
-    return low if low <= high <= 1 else None
-
-
-def _number(text: str) -> float:
-    return float(text.replace(",", "."))
 
 
 def in_label(stated: Any, options: int) -> float:

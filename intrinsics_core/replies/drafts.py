@@ -1,7 +1,7 @@
 """Which of several values a reply stands by, as its words around them tell: drafts, corrections and other cases.
 
-A reply may correct a value ("Wait, ... Corrected:"), say what the value would be in another case ("If the documents
-were empty it would be"), announce its value ("Here is my verdict:"), or repeat the form with its blanks ("...").
+A reply may correct a value ("Wait, ... Corrected:"), say what it would be in another case ("If the documents were empty
+it would be"), announce it ("Here is my verdict:"), or repeat the form with its blanks ("...").
 """
 
 from __future__ import annotations
@@ -11,81 +11,40 @@ from collections.abc import Iterator
 from typing import Any
 
 _CORRECTS = re.compile(
-    r"\b(?:wait|actually|correct(?:ed|ion|ing)|mistaken?|sorry|apolog\w+|final(?:ly)?|rather|revised?|reconsider\w*|"
-    r"updated?|instead|after all|second thoughts?|reflection|wrong|drafts?|hold on|hmm?|oops|but no|better)\b",
+    r"\b(?:wait|actually|correct\w*|mistaken?|sorry|final(?:ly)?|rather|revised?|updated?|instead|after all|"
+    r"reflection|wrong|(?:first )?draft|but no|better)\b",
     re.IGNORECASE,
 )
-# What leads to another case: one of these words, beside a verb of the other column.
-_CASES = tuple(
-    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), re.compile(rf"\b(?:{verbs})\b", re.IGNORECASE))
-    for words, verbs in (
-        ("if|without|unless|otherwise|suppose|supposing|assuming|were|had|with no", "would|could|might"),
-        ("if", "were|was|did|had"),
-        ("hypothetical|hypothetically", ""),
-    )
-)
-_SENTENCE_END = re.compile(r"[.!?]\s|\n\s*\n")
-_TENTATIVE = re.compile(
-    r"\b(?:draft|first|maybe|perhaps|might|may|could|would|think|thinking|try|guess|suppose|let|okay|hmm?|either|or)\b",
-    re.IGNORECASE,
-)
+_SUPPOSES = re.compile(r"\b(?:would|could|might|hypothetical(?:ly)?)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?]\s|\n\s*\S|[<>\[\]]")
 _LONGEST_ANNOUNCEMENT = 120
 _BLANK = re.compile(r"\A(?:[\W_]*+|<[^<>\d]*+>|[\w ]++(?:\|[\w ]++)++)\Z")
 _ID = re.compile(r"<?[a-z]\d{1,9}>?", re.IGNORECASE)
 
 
-def corrects(between: str) -> bool:
-    """Whether the text between two values says that the second corrects the first."""
-    return _CORRECTS.search(between) is not None and not of_another_case(between)
+def corrects(between: str) -> bool | None:
+    """Whether the text between two values says that the second corrects the first.
 
-
-def of_another_case(between: str) -> bool:
-    """Whether the text between two values leads to the second as what holds in another case, and corrects nothing."""
-    if _CORRECTS.search(between):
-        return False
-    begin = max((match.end() for match in _SENTENCE_END.finditer(between.rstrip())), default=0)
-    lead = between[begin:]
-    return any(words.search(lead) and verbs.search(lead) for words, verbs in _CASES)
+    False where the second holds in another case; None where the text tells neither, or both.
+    """
+    corrected, supposed = _CORRECTS.search(between) is not None, _SUPPOSES.search(between) is not None
+    return None if corrected is supposed else corrected
 
 
 def is_announced(before: str, behind: str) -> bool:
     """Whether one line with a colon or a code fence leads to a value, and nothing behind it takes the value back."""
-    line = before.strip()
-    if fenced := "```" in line:
-        line, _, language = line.rpartition("```")
-        if language.strip().casefold() not in ("", "json"):
-            return False
-    line = line.strip().strip("*_")
-    if not (fenced or line.endswith(":")) or len(line) > _LONGEST_ANNOUNCEMENT:
+    line, fence, language = before.strip().rpartition("```")
+    if language.strip().casefold() not in ("", "json") if fence else not language.rstrip("*_").endswith(":"):
         return False
-    return not (_SENTENCE.search(line) or _TENTATIVE.search(line) or _CORRECTS.search(behind))
+    line = (line or language).strip(" \t\r\n*_")
+    told = _SENTENCE.search(line) or _CORRECTS.search(f"{line} {behind}") or _SUPPOSES.search(line)
+    return len(line) <= _LONGEST_ANNOUNCEMENT and not told
 
 
 def is_blank_form(value: Any) -> bool:
     """Whether a value repeats the form that was asked for, with blanks ("...", "<label>", "yes|no") for its texts."""
-    found = list(_texts(value))
-    return any(text and not _ID.fullmatch(text) for text in found) and all(
-        _BLANK.match(text) or _ID.fullmatch(text) for text in found
-    )
-
-
-def is_part(part: Any, whole: Any) -> bool:
-    """Whether a value repeats a part of another: some of its numbers, or some of a list of texts in the same order."""
-    if isinstance(part, list) and isinstance(whole, list):
-        if not part or not all(isinstance(text, str) for text in part):
-            return False
-        rest = iter(whole)
-        return len(part) <= len(whole) and all(text in rest for text in part)
-    if not (isinstance(part, dict) and isinstance(whole, dict)):
-        return False
-    if not part or not part.keys() <= whole.keys():
-        return False
-    if len(part) < len(whole) and all(type(number) in (int, float) for number in part.values()):
-        return True
-    return all(
-        is_part(part[key], whole[key]) if isinstance(part[key], list) else part[key] == whole[key] for key in part
-    )
+    found = [text for text in _texts(value) if not (text and _ID.fullmatch(text))]
+    return any(found) and all(map(_BLANK.match, found))
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:

@@ -1,16 +1,15 @@
 """JSON out of a model's reply.
 
 Documented repairs, and no others: prose or a code fence around the JSON is passed over, and so is an empty object that
-another one follows; a JSON string that holds JSON is opened (once); quotes and names of Python, a comma too many, and a
-raw newline, tab or lone backslash in a string are read as what they mean (`literals`); the first value of the wanted
-kind counts, but nothing inside a value of another kind. A truncated reply is malformed, not repaired: what was cut off
-is unknown, and a list inside it is not the list that was asked for.
+another one follows; a JSON string that holds JSON is opened (once); what is almost JSON is read as what it means
+(`literals`); the first value of the wanted kind counts, but nothing inside a value of another kind. A truncated reply
+is malformed: what was cut off is unknown, and a list inside it is not the list that was asked for.
 
 Of several values with the same keys that differ, the first ones are drafts: the last one counts where the reply ends
 with it, and else the reply contradicts itself. A value that the reply opens with is a draft only where the words behind
-it correct it (`drafts`); it stays where they tell of another case, and else the reply contradicts itself. The form
-repeated with its blanks is no value. In a reply that ended at its limit, a value with text before and behind it may be
-a draft whose correction was cut off: it does not count, unless one line announces it.
+it correct it, and stays where they tell of another case (`drafts`). The form repeated with its blanks is no value. In a
+reply that ended at its limit, a value with text before and behind it may be a draft whose correction was cut off: it
+does not count, unless one line announces it.
 """
 
 from __future__ import annotations
@@ -18,19 +17,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.replies import drafts, literals
 
-_OPENER = re.compile(r"[\[{]")
 _FENCE = re.compile(r"[\s`]*+(?:json[\s`]*+)?", re.IGNORECASE)
 DECODER = json.JSONDecoder()
 """What reads a reply where nothing else is asked for."""
+_OPENER = re.compile(r"[\[{]")
 _ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
-
-
 _SAME: Any = object()
 
 
@@ -39,8 +35,7 @@ def malformed(what: str, text: str, expected: str, got: Any = _SAME) -> Malforme
     return MalformedReply(what, expected=expected, got=repr(text if got is _SAME else got), raw=text)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadValue:
+class ReadValue(NamedTuple):
     """A value of a reply: ``text[begin:end]``. ``text`` is what was read: the reply, or the JSON in its one string."""
 
     value: Any
@@ -58,6 +53,12 @@ class ReadValue:
         """Whether nothing but a code fence stands behind it."""
         return _FENCE.fullmatch(self.text[self.end :]) is not None
 
+    @property
+    def may_be_draft(self) -> bool:
+        """Whether text stands both before and behind it, and does not announce it."""
+        apart = not self.opens and not self.closes
+        return apart and not drafts.is_announced(self.text[: self.begin], self.text[self.end :])
+
 
 def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECODER, *, cut_off: bool = False) -> Any:
     """The JSON value of ``kind`` (dict or list) that a reply gives.
@@ -68,20 +69,16 @@ def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECO
         cut_off: the reply ended at its limit. A value in the middle of a text is then a draft in unended thoughts.
 
     Raises:
-        MalformedReply: there is none, or the reply contradicts itself.
+        MalformedReply: there is none, or the reply contradicts itself, or no encoding can hold its text.
     """
     found = find(text, kind, expected, decoder)
-    if cut_off and may_be_draft(found):
+    if cut_off and found.may_be_draft:
         raise malformed("the reply was cut off before it came to its answer", text, expected)
     return writable(found.value, found.text, expected)
 
 
 def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECODER) -> ReadValue:
-    """The value that :func:`parse` reads, with its place.
-
-    Raises:
-        MalformedReply: as there.
-    """
+    """The value that :func:`parse` reads, with its place."""
     if whole := _whole(text, kind, decoder):
         return whole
     values = list(_values(text, kind, decoder))
@@ -95,11 +92,8 @@ def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECOD
         return first
     if stands := _that_opens(alike) if first.opens else alike[-1] if alike[-1].closes else None:
         return stands
-    raise malformed(
-        "the reply contradicts itself: it gives several answers, and goes on after the last",
-        text,
-        f"one of them: {expected}",
-    )
+    what = "the reply contradicts itself: it gives several answers, and goes on after the last"
+    raise malformed(what, text, f"one of them: {expected}")
 
 
 def _that_opens(alike: list[ReadValue]) -> ReadValue | None:
@@ -109,20 +103,13 @@ def _that_opens(alike: list[ReadValue]) -> ReadValue | None:
     """
     stands, before, told = alike[0], alike[0], True
     for found in alike[1:]:
-        between = found.text[before.end : found.begin]
+        corrected = drafts.corrects(found.text[before.end : found.begin])
         before = found
-        if drafts.corrects(between):
+        if corrected:
             stands, told = found, True
-        elif not (_agree(stands.value, found.value) or drafts.of_another_case(between)):
-            told = told and drafts.is_part(found.value, stands.value)
+        elif not _agree(stands.value, found.value):
+            told = told and corrected is False
     return stands if told and (stands is alike[0] or stands.closes) else None
-
-
-def may_be_draft(found: ReadValue) -> bool:
-    """Whether text stands both before and behind a value, and does not announce the value."""
-    if found.opens or found.closes:
-        return False
-    return not drafts.is_announced(found.text[: found.begin], found.text[found.end :])
 
 
 def cut_off_before(text: str, kind: type) -> bool:
@@ -130,11 +117,10 @@ def cut_off_before(text: str, kind: type) -> bool:
 
     So do thoughts whose opening tag a chat template wrote. A value that is itself cut off is another matter.
     """
-    if text[_FENCE.match(text).end() :][:1] in ("", "{", "[", '"'):  # type: ignore[union-attr]  # it matches anything
+    if _FENCE.sub("", text, count=1)[:1] in ("", "{", "[", '"'):
         return False
     try:
-        found = find(text, kind, "JSON")
-        return not found.closes and may_be_draft(found)
+        return find(text, kind, "JSON").may_be_draft
     except MalformedReply:
         return True
 
@@ -144,8 +130,7 @@ def _whole(text: str, kind: type, decoder: json.JSONDecoder) -> ReadValue | None
     try:
         value = decoder.decode(text)
         if isinstance(value, str):
-            text = value
-            value = decoder.decode(value)
+            text, value = value, decoder.decode(value)
     except (ValueError, RecursionError):
         return None
     return ReadValue(value, text, len(text) - len(text.lstrip()), len(text)) if isinstance(value, kind) else None
@@ -169,40 +154,6 @@ def _values(text: str, kind: type, decoder: json.JSONDecoder) -> Iterator[ReadVa
             yield ReadValue(value, text, opener.start(), end)
 
 
-def _same_form(one: Any, other: Any) -> bool:
-    """Whether two values answer the same question: the keys of one are all in the other, and likewise for rows."""
-    if isinstance(one, list) and isinstance(other, list) and one and other:
-        if all(isinstance(item, str) for item in (*one, *other)):
-            return True
-        one, other = one[0], other[0]
-    if not (isinstance(one, dict) and isinstance(other, dict) and one and other):
-        return False
-    return one.keys() <= other.keys() or other.keys() <= one.keys()
-
-
-def _agree(one: Any, other: Any) -> bool:
-    """Whether two values of the same form say the same, as far as both say anything."""
-    try:
-        if isinstance(one, dict):
-            return all(one[key] == other[key] for key in one.keys() & other.keys())
-        return bool(one == other)
-    except RecursionError:  # nothing that we asked for nests so deeply
-        return False
-
-
-def writable(value: Any, text: str, expected: str) -> Any:
-    """The value, if all its text can be written down: JSON can spell half a surrogate pair, and no encoding can.
-
-    Raises:
-        MalformedReply: it cannot.
-    """
-    try:
-        (text if "\\ud" not in text.lower() else json.dumps(value, ensure_ascii=False)).encode()
-    except UnicodeEncodeError:
-        raise malformed("the reply contains half of a surrogate pair", text, expected) from None
-    return value
-
-
 def _value(text: str, begin: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
     """The value at a bracket, and where it ends. Of a whole value of another kind, nothing inside is looked at.
 
@@ -219,16 +170,43 @@ def _value(text: str, begin: int, decoder: json.JSONDecoder) -> tuple[Any, int]:
     return decoder.decode(spelled), end
 
 
+def _same_form(one: Any, other: Any) -> bool:
+    """Whether two values answer the same question: the keys of one are all in the other, and likewise for rows."""
+    if isinstance(one, list) and isinstance(other, list) and one and other:
+        if all(isinstance(item, str) for item in (*one, *other)):
+            return True
+        one, other = one[0], other[0]
+    both = isinstance(one, dict) and isinstance(other, dict) and one and other
+    return bool(both) and (one.keys() <= other.keys() or other.keys() <= one.keys())
+
+
+def _agree(one: Any, other: Any) -> bool:
+    """Whether two values of the same form say the same, as far as both say anything."""
+    try:
+        if isinstance(one, dict):
+            return all(one[key] == other[key] for key in one.keys() & other.keys())
+        return bool(one == other)
+    except RecursionError:  # nothing that we asked for nests so deeply
+        return False
+
+
+def writable(value: Any, text: str, expected: str) -> Any:
+    """The value. One that holds half a surrogate pair, which JSON can spell and no encoding can, is malformed."""
+    try:
+        (text if "\\ud" not in text.lower() else json.dumps(value, ensure_ascii=False)).encode()
+    except UnicodeEncodeError:
+        raise malformed("the reply contains half of a surrogate pair", text, expected) from None
+    return value
+
+
 def field(value: dict[str, Any], name: str, kinds: type | tuple[type, ...], expected: str, raw: str) -> Any:
     """A field of an object, of one of these types. A bool is never a number.
 
     Raises:
         MalformedReply: it is missing or of another type.
     """
-    got = value.get(name)
-    if not isinstance(got, kinds) or (
-        isinstance(got, bool) and bool not in (kinds if isinstance(kinds, tuple) else (kinds,))
-    ):
+    got, wanted = value.get(name), kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(got, wanted) or (isinstance(got, bool) and bool not in wanted):
         raise malformed(f"field {name!r} of the reply is missing or of the wrong type", raw, expected, got)
     return got
 

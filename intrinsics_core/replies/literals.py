@@ -1,12 +1,10 @@
 """Almost JSON: the same value with the quotes and names of Python, a comma too many, or characters left unescaped.
 
-A model asked for JSON writes ``{'label': 'yes', 'sure': True,}`` where nothing holds it to the grammar, and
-``{"question": "What is C:\\Users?"}`` with one backslash where the grammar of its adapter allows any character but a
-quotation mark. That says one thing only, so it is read: single quotes for double ones, ``None``, ``True`` and
-``False``, a comma before a closing bracket, and in a string in double quotes a raw newline, a raw tab, or a backslash
-that begins no escape of JSON (a ``\\u`` without four hexadecimal digits, too), which stands for itself. ``\\n`` and
-``\\"`` are escapes and stay so. Nothing else is read: a quote that ends too early, a missing bracket or a bare word is
-still no JSON.
+A model writes ``{'label': 'yes', 'sure': True,}`` where nothing holds it to the grammar, and ``"What is C:\\Users?"``
+with one backslash where its grammar allows that. It says one thing only, so it is read: single quotes for double ones,
+``None``, ``True`` and ``False``, a comma before a closing bracket, and in a string in double quotes a raw newline or
+tab, or a backslash that begins no escape of JSON, which stands for itself. A quote that ends too early, a missing
+bracket or a bare word is still no JSON.
 """
 
 from __future__ import annotations

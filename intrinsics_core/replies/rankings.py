@@ -33,19 +33,17 @@ def ranking(
         wins: won comparisons by position, where there were any.
         further: further fields of the result.
     """
-    others = len(order) - 1
-    rows = []
-    for place, i in enumerate(order):
-        below = 1 - place / others if others > 0 else 1.0
-        rows.append(
-            RankedDocument(
-                index=i,
-                document_id=task.document_id(i),
-                rank=place + 1,
-                score=below if scores is None else scores[i],
-                wins=None if wins is None else wins[i],
-            )
+    others = max(1, len(order) - 1)
+    rows = (
+        RankedDocument(
+            index=i,
+            document_id=task.document_id(i),
+            rank=place + 1,
+            score=1 - place / others if scores is None else scores[i],
+            wins=None if wins is None else wins[i],
         )
+        for place, i in enumerate(order)
+    )
     return Ranking(ranking=tuple(rows), **further)
 
 
@@ -53,10 +51,7 @@ def read(task: Task, named: Sequence[Any], reply: Generated) -> Ranking:
     """The order in which a reply names documents (``"d3"``, 3, or an object with such an id).
 
     What it does not name keeps its order after what it does, and is counted as ``missing``; ids that come twice or name
-    nothing are dropped.
-
-    Raises:
-        MalformedReply: it names none, or counts them from 1.
+    nothing are dropped. A reply that names none, or counts them from 1, is malformed.
     """
     count = len(task.documents)
     numbers = [sentence_number(row.get("id") if isinstance(row, dict) else row, "d") for row in named]
@@ -75,13 +70,9 @@ Groups = tuple[tuple[int, ...], ...]  # numbers of answers that say the same, ea
 
 
 def read_groups(rows: Sequence[Any], answers: Sequence[str], reply: Generated) -> Groups:
-    """What the rows group, and every answer that is alone.
+    """What the rows group, and every answer that is alone. ``answers``: their texts, as the model was shown them.
 
-    Args:
-        answers: the texts of the answers, as the model was shown them.
-
-    Raises:
-        MalformedReply: a group is no list; it names what is no answer, or may be two; or no group names any.
+    A group that is no list, or names what is no answer or may be two, is malformed. So are groups that name none.
     """
     named = [json_reply.field({"group": row}, "group", list, "a list of ids", reply.text) for row in rows]
     by_text = {_plain(answer): number for number, answer in enumerate(answers)}

@@ -2,12 +2,11 @@
 
 Documented repairs, beyond those of `json_reply` and after the reasoning (`reasoning`): a label is known by the first
 line of the reply; a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; a confidence
-as a share, a percentage, a text of either, or a word (`confidence`); sentence ids may be numbers or tags in any case
-(``7``, ``"7"``, ``"<c7>"``, ``"C7"``). Everything else is a :class:`~intrinsics_core.protocol.errors.MalformedReply`.
+in many ways (`confidence`); sentence ids may be numbers or tags in any case (``7``, ``"7"``, ``"<c7>"``, ``"C7"``).
+Everything else is a :class:`~intrinsics_core.protocol.errors.MalformedReply`.
 
 Probabilities come from log-probabilities. Where the runtime gives none they are what the model states of itself, if the
-profile asks it to, else the label alone: exactly 1 for the label given and 0 for the others. That is no measurement. A
-confidence that is stated and cannot be read is an even chance, with a little more for the label given.
+profile asks it to, else the label alone: exactly 1 for the label given and 0 for the others. That is no measurement.
 """
 
 from __future__ import annotations
@@ -32,16 +31,14 @@ RELEVANCE = ("relevant", "partially relevant", "irrelevant")
 FAITHFULNESS = ("faithful", "partial", "unfaithful", "NA")
 DIGITS = tuple("0123456789")
 PERCENTAGES = tuple(f"{5 + 10 * int(d):02d}%" for d in DIGITS)
+CERTAINTIES, SHARES = ({name: round(0.05 + 0.1 * d, 2) for d, name in enumerate(of)} for of in (DIGITS, PERCENTAGES))
+"""What each digit of a certainty stands for, and each percentage."""
 
 RELEVANCE_SCORES = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.0}
 
 
 def generated(replies: Sequence[Reply]) -> Generated:
-    """The one reply, without its reasoning.
-
-    Raises:
-        MalformedReply: it ends inside its reasoning.
-    """
+    """The one reply, without its reasoning. One that ends inside its reasoning is malformed."""
     (reply,) = replies
     assert isinstance(reply, Generated)
     return reasoning.answer(reply)
@@ -52,11 +49,7 @@ def first_line(reply: Generated) -> str:
 
 
 def parsed(reply: Generated, kind: type, expected: str, decoder: json.JSONDecoder = json_reply.DECODER) -> Any:
-    """The JSON value of ``kind`` (dict or list) in a reply (see `json_reply.parse`).
-
-    Raises:
-        MalformedReply: there is none, or it may be a draft: the reply was cut off before it came to its answer.
-    """
+    """The JSON value of ``kind`` (dict or list) in a reply (see `json_reply.parse`)."""
     return json_reply.parse(reply.text, kind, expected, decoder, cut_off=reply.ended_at_limit)
 
 
@@ -72,11 +65,7 @@ def value_start(reply: Generated, name: str) -> int:
 
 
 def free_text(reply: Generated) -> str:
-    """The reply as text.
-
-    Raises:
-        MalformedReply: it is empty, or is no text (half a surrogate pair).
-    """
+    """The reply as text. One that is empty, or no text (half a surrogate pair), is malformed."""
     text = reply.text.strip()
     try:
         text.encode()
@@ -88,11 +77,7 @@ def free_text(reply: Generated) -> str:
 
 
 def whole_text(reply: Generated) -> str:
-    """The reply as text that takes the place of another.
-
-    Raises:
-        MalformedReply: it was cut off, is empty, or is no text.
-    """
+    """The reply as text that takes the place of another. One that was cut off is malformed, too."""
     if cut := reply.cut_off:
         raise malformed(f"the reply {cut}", reply.text, "a whole text")
     return free_text(reply)
@@ -107,11 +92,7 @@ def first_query(reply: Generated) -> str:
 
 
 def text_field(reply: Generated, name: str) -> str:
-    """The text in a field of a JSON object, stripped.
-
-    Raises:
-        MalformedReply: there is none, or it is empty.
-    """
+    """The text in a field of a JSON object, stripped and not empty."""
     value = parsed(reply, dict, f'{{"{name}": text}}')
     text = str(json_reply.field(value, name, str, "a string", reply.text)).strip()
     if not text:
@@ -125,11 +106,7 @@ def rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
 
 
 def rewritten(task: Task, query: str, reply: Generated) -> QueryRewrite:
-    """The question that a reply gives in place of the last user turn.
-
-    Raises:
-        MalformedReply: it says nothing ("N/A"), and the user turn is not the same.
-    """
+    """The question that a reply gives in place of the last user turn; "N/A" is none unless the turn says so, too."""
     changed = query != task.query.strip()
     if changed and says_nothing(query):
         raise malformed("the rewritten question says nothing", reply.text, "a question", query)
@@ -163,8 +140,8 @@ def _favouring(chosen: str, measured: dict[str, float]) -> dict[str, float]:
 def answerability(label: str, reply: Generated, start: int = 0, stated: Any = None) -> Answerability:
     """A label, and the probability of *answerable* (see :func:`probabilities`)."""
     chosen = json_reply.label(label, ANSWERABLE, reply.text)
-    probability = probabilities(chosen, ANSWERABLE, reply, start, stated)["answerable"]
-    return Answerability.model_validate({"label": chosen, "probability": min(1.0, probability)})
+    share = min(1.0, probabilities(chosen, ANSWERABLE, reply, start, stated)["answerable"])
+    return Answerability.model_validate({"label": chosen, "probability": share})
 
 
 def relevance(label: str, reply: Generated, start: int = 0, stated: Any = None) -> tuple[str, float]:
@@ -183,12 +160,10 @@ def judgement(task: Task, label: str, reply: Generated, start: int = 0, stated: 
 def certainty(text: str, reply: Generated, start: int = 0) -> Uncertainty:
     """A certainty from a digit or a percentage; its expected value where there are log-probabilities."""
     text = text.strip().strip("\"'`")
-    options = PERCENTAGES if text.endswith("%") else DIGITS
-    wanted = text.rjust(3, "0") if text.endswith("%") else text
-    if wanted not in options:
+    values, wanted = (SHARES, text.rjust(3, "0")) if text.endswith("%") else (CERTAINTIES, text)
+    if wanted not in values:
         raise malformed("certainty is not one of ten", reply.text, '"0" … "9", or "05%", "15%" … "95%"', text)
-    values = dict(zip(options, (round(0.05 + 0.1 * d, 2) for d in range(10)), strict=True))
-    measured = label_probabilities(reply.logprobs, options, start)
+    measured = label_probabilities(reply.logprobs, tuple(values), start)
     expected = None if measured is None else min(1.0, sum(values[name] * p for name, p in measured.items()))
     return Uncertainty(certainty=values[wanted], expected=expected)
 
@@ -215,31 +190,21 @@ def row_numbers(rows: Sequence[dict[str, Any]], sentence: str, prefix: str = "r"
 def verdicts(
     rows: Sequence[dict[str, Any]], reply: Generated, sentence: str, label: str, reason: str, prefix: str = "r"
 ) -> list[tuple[int | None, Verdict]]:
-    """The verdict in each row, by sentence number.
-
-    Args:
-        sentence, label, reason: the fields of the sentence's id, its label and the reason.
-        prefix: what the ids of response sentences begin with.
-    """
-    found: list[tuple[int | None, Verdict]] = []
+    """The verdict in each row, by sentence number. ``sentence``, ``label`` and ``reason`` name the fields of a row."""
+    found: list[Verdict] = []
     for row in rows:
         given = faithfulness(json_reply.field(row, label, str, "a label", reply.text), reply)
-        why = row.get(reason)
-        number = sentence_number(row.get(sentence), prefix)
-        found.append((number, (given, None, why if isinstance(why, str) else None)))
-    return found
+        found.append((given, None, why if isinstance(why := row.get(reason), str) else None))
+    return list(zip(row_numbers(rows, sentence, prefix), found, strict=True))
 
 
 def links(
     rows: Sequence[dict[str, Any]], reply: Generated, sentence: str, sources: str
 ) -> list[tuple[int | None, int | None]]:
     """(response sentence, document sentence) for each source in each row; the fields of both are named."""
-    found: list[tuple[int | None, int | None]] = []
-    for row in rows:
-        named = json_reply.field(row, sources, list, "a list of sentence ids", reply.text)
-        number = sentence_number(row.get(sentence), "r")
-        found += [(number, sentence_number(source, "c")) for source in named]
-    return found
+    named = [json_reply.field(row, sources, list, "a list of sentence ids", reply.text) for row in rows]
+    numbered = zip(row_numbers(rows, sentence), named, strict=True)
+    return [(number, sentence_number(source, "c")) for number, some in numbered for source in some]
 
 
 def entries(reply: Generated, expected: str) -> list[dict[str, Any]]:

@@ -1,13 +1,9 @@
 """Models that reason before they answer: the answer is what stands outside the reasoning.
 
-Reasoning stands between tags (``<think>``, ``[THINK]`` and the others of `text.reasoning`), and a draft in it often
-looks like the answer. A reply is read from after the last closing tag, whether or not there is an opening one: a chat
-template may have written that. Reasoning that never ends was cut off: only what stands before it is read. A reply that
-is JSON as a whole holds no reasoning: a tag in it is text of a field. A reply in the channels of the Harmony format is
-read in its last final channel; where there is none yet, it ends inside its reasoning.
-
-Servers that take the reasoning out of the text still list its tokens among the log-probabilities; :func:`of_text` finds
-the tokens that spell the text.
+A draft between tags (`text.reasoning`) often looks like the answer. A reply is read from after the last closing tag,
+with an opening one or without: a chat template may have written that. Reasoning that never ends was cut off: only what
+stands before it is read. In a reply that is JSON as a whole a tag is text of a field. One in the channels of the
+Harmony format is read in its last final channel; where there is none yet, it ends inside its reasoning.
 """
 
 from __future__ import annotations
@@ -17,7 +13,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Constraint, Generated, JsonSchema, TokenLogprob
 from intrinsics_core.replies import json_reply
 from intrinsics_core.text.reasoning import CLOSING, ENDS, OPENING
@@ -27,7 +22,7 @@ _OPENING = re.compile(rf"^[ \t]*(?:{OPENING}|{_ANALYSIS})", re.IGNORECASE | re.M
 _BEGINNINGS = "<[\u25c1"  # what every mark begins with
 # Where the reply proper begins in what a model of the Harmony format (gpt-oss) generates.
 _FINAL = re.compile(r"<\|channel\|>final(?:(?!<\|message\|>).){0,200}<\|message\|>", re.DOTALL)
-_OVER = re.compile(r"<\|(?:return|end)\|>")  # ends a message of that format
+_OVER = ("<|return|>", "<|end|>")  # end a message of that format
 _MARK = re.compile(rf"{CLOSING}|<\|message\|>", re.IGNORECASE)
 _END = re.compile(r"(?:<[|/]?[a-z_]{1,30}[|]?>)\s{0,9}$")  # what a server may list after the text: the turn's end
 
@@ -39,11 +34,11 @@ def answer(reply: Generated) -> Generated:
         MalformedReply: it ends inside its reasoning, and nothing stands before that.
     """
     if unfinished(reply):
-        raise MalformedReply(
-            "the reply ends inside its reasoning", expected="a verdict after the reasoning; allow more tokens "
-            "(reasoning_tokens in the runtime's config) or turn the model's reasoning off",
-            got=repr(reply.text or reply.reasoning), raw=reply.text or reply.reasoning or "",
-        )  # fmt: skip
+        expected = (
+            "a verdict after the reasoning; allow more tokens (reasoning_tokens in the runtime's config) or turn "
+        )
+        expected += "the model's reasoning off"
+        raise json_reply.malformed("the reply ends inside its reasoning", reply.text or reply.reasoning or "", expected)
     begin, end = _place(reply.text)
     if (begin, end) == (0, len(reply.text)):
         return reply
@@ -72,7 +67,8 @@ def unfinished(reply: Generated, constraint: Constraint | None = None) -> bool:
 def of_text(tokens: Sequence[TokenLogprob], text: str) -> tuple[TokenLogprob, ...] | None:
     """The tokens that spell ``text``, of all that were generated; None where reasoning hides which they are.
 
-    Tokens whose text a server could not spell (half a character) are left as they came.
+    Servers that take the reasoning out of the text still list its tokens. Where a server could not spell the text of
+    tokens (half a character), all are left as they came.
     """
     spelled = "".join(token.token for token in tokens)
     marks = [] if _MARK.search(text) else [match.end() for match in _MARK.finditer(spelled)]
@@ -95,8 +91,7 @@ def _place(text: str) -> tuple[int, int]:
         return 0, len(text)
     if final := list(_FINAL.finditer(text)):
         begin = final[-1].end()
-        over = _OVER.search(text, begin)
-        return begin, over.start() if over else len(text)
+        return begin, min((at for mark in _OVER if (at := text.find(mark, begin)) >= 0), default=len(text))
     ends = [match.end() for match in ENDS.finditer(text)]
     # Of an answer that is JSON as a whole, tags in it are text too; the first closing tag is then the reasoning's own.
     begin = next((at for at in ends[:1] if _is_json(text[at:])), ends[-1] if ends else 0)

@@ -37,8 +37,7 @@ def hallucination(
     """Verdicts by sentence number to a result. A sentence without one is NA, not ``judged``, and counted as missing.
 
     Args:
-        verdicts: (sentence number, verdict); the worst one for a sentence counts, the others are dropped. A blank
-            explanation is none.
+        verdicts: (sentence number, verdict). A blank explanation is none.
         score: the response's faithfulness; by default the lowest sentence's: as true as its weakest claim.
         label: the response's label; by default the most severe sentence's. Where a sentence is missing, neither is more
             than the verdicts given allow: a worse label stands, else it is NA without a score.
@@ -53,20 +52,10 @@ def hallucination(
             found[number] = verdict
     rows = []
     for i, sentence in enumerate(sentences):
-        sentence_label, value, why = found.get(i, ("NA", None, None))
-        if value is None:
-            value = FAITHFULNESS_SCORES[sentence_label]
-        rows.append(
-            SentenceVerdict(
-                begin=sentence.begin,
-                end=sentence.end,
-                text=sentence.text,
-                label=sentence_label,
-                score=value if sentence_label != "NA" else None,
-                explanation=why if why and why.strip() else None,
-                judged=i in found,
-            )
-        )
+        own, value, why = found.get(i, ("NA", None, None))
+        value = FAITHFULNESS_SCORES[own] if value is None or own == "NA" else value
+        why = why if why and why.strip() else None
+        rows.append(SentenceVerdict(**sentence._asdict(), label=own, score=value, explanation=why, judged=i in found))
     claims = [row.score for row in rows if row.score is not None]
     label = label or _most_severe([row.label for row in rows])
     score = score if score is not None else min(claims, default=None)
@@ -121,18 +110,16 @@ def citations(
             seen.add((r, c))
         else:
             dropped += 1
-    found: list[Citation] = []
-    previous: tuple[int, int] | None = None
+    spans: list[list[int]] = []  # the response sentence, and the first and last document sentence
     for r, c in sorted(seen):
-        document, number = where[c]
-        if previous == (r, c - 1) and number > 0:
-            found[-1] = _extended(task, found[-1], document, number)
+        if spans and spans[-1][::2] == [r, c - 1] and where[c][1] > 0:
+            spans[-1][2] = c
         else:
-            found.append(_citation(task, r, document, number))
-        previous = (r, c)
+            spans.append([r, c, c])
+    found = tuple(_citation(task, r, *where[first], where[last][1]) for r, first, last in spans)
     count = len(task.response_sentences)
     missing = 0 if told is None else count - len({number for number in told if _exists(number, count)})
-    return uncited(task, missing).model_copy(update={"citations": tuple(found), "dropped": dropped})
+    return uncited(task, missing).model_copy(update={"citations": found, "dropped": dropped})
 
 
 def uncited(task: Task, missing: int) -> Citations:
@@ -146,24 +133,19 @@ def _exists(number: Any, count: int) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < count
 
 
-def _citation(task: Task, r: int, document: int, number: int) -> Citation:
-    response, source = task.response_sentences[r], task.document_sentences[document][number]
+def _citation(task: Task, r: int, document: int, first: int, last: int) -> Citation:
+    response, sentences = task.response_sentences[r], task.document_sentences[document]
+    begin, end = sentences[first].begin, sentences[last].end
     return Citation(
         response_begin=response.begin,
         response_end=response.end,
         response_text=response.text,
         document_index=document,
         document_id=task.document_id(document),
-        document_begin=source.begin,
-        document_end=source.end,
-        document_text=source.text,
+        document_begin=begin,
+        document_end=end,
+        document_text=task.documents[document].text[begin:end],
     )
-
-
-def _extended(task: Task, citation: Citation, document: int, number: int) -> Citation:
-    end = task.document_sentences[document][number].end
-    text = task.documents[document].text[citation.document_begin : end]
-    return citation.model_copy(update={"document_end": end, "document_text": text})
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -189,19 +171,11 @@ def check_numbers(named: Iterable[Any], shown: Sequence[int], reply: Generated) 
     moved_up = last + 1 in numbers and first not in numbers
     moved_down = last not in numbers and any(0 <= number < first for number in numbers)
     if moved_up or moved_down:
-        raise malformed(
-            _told(sorted(numbers), shown),
-            reply.text,
-            f"ids from {first} to {last}, as they were shown",
-            sorted(numbers),
-        )
-
-
-def _told(named: Sequence[int], shown: Sequence[int]) -> str:
-    if shown[0] == 0:
-        return f"the ids in the reply are numbered from {named[0]}"
-    # A model that is asked again is shown those alone that have no verdict.
-    return f"the ids in the reply are {_listed(named)} in place of {_listed(shown)}"
+        named = sorted(numbers)
+        # A model that is asked again is shown those alone that have no verdict.
+        told = f"{_listed(named)} in place of {_listed(shown)}" if first else f"numbered from {named[0]}"
+        expected = f"ids from {first} to {last}, as they were shown"
+        raise malformed(f"the ids in the reply are {told}", reply.text, expected, named)
 
 
 def _listed(numbers: Sequence[int]) -> str:

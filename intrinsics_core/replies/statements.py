@@ -1,10 +1,9 @@
 """Statements with quotes: a model's reply to rated metrics with exact citations, and back (REC: rate, explain, cite).
 
 A quote is looked for in the text that the reply names, as it stands, then in what the model was shown of it, then by
-what does not change its words (`quotes`). Where it is not there but stands verbatim in exactly one of the other texts,
-that one is meant. A ``snippet``, as REC's own models cite, names no text: it is looked for in all of them in the order
-of the prompt (documents, turns, and the response last), and the first that holds it verbatim is cited. Everything else
-is dropped and counted: no citation is invented. So is an entry that is no statement: it costs no other.
+what does not change its words (`quotes`). Where it stands verbatim in exactly one of the other texts alone, that one is
+meant. A ``snippet``, as REC's own models cite, names no text: the first that holds it verbatim is cited, in the order
+of the prompt. Everything else is dropped and counted, and so is an entry that is no statement: no citation is invented.
 """
 
 from __future__ import annotations
@@ -65,37 +64,24 @@ def _located(cited: Any, texts: Mapping[str, str]) -> Quote | None:
     quote = cited.get("quote", cited.get("snippet")) if isinstance(cited, dict) else None
     if not isinstance(quote, str) or not quote.strip():
         return None
-    if "quote" not in cited and "source" not in cited:
-        return _anywhere(quote, texts)
-    name = _name(cited.get("source"))
-    if name in texts and (place := _place(quote, texts[name])):
-        return _quote(name, texts[name], place)
-    elsewhere = [other for other in texts if other != name and quote.strip() in texts[other]]
-    if len(elsewhere) == 1 and (place := quotes.locate(quote, texts[elsewhere[0]])):
-        return _quote(elsewhere[0], texts[elsewhere[0]], place)
-    return None
-
-
-def _anywhere(quote: str, texts: Mapping[str, str]) -> Quote | None:
-    """A quote without a source, in the first text that holds it verbatim, else in the first that holds its words."""
     verbatim = [name for name, text in texts.items() if quote.strip() in text]
-    for name in verbatim or texts:
+    if "quote" not in cited and "source" not in cited:
+        names = verbatim or list(texts)
+    else:
+        name = _name(cited.get("source"))
+        elsewhere = [other for other in verbatim if other != name]
+        names = [name] * (name in texts) + elsewhere * (len(elsewhere) == 1)
+    for name in names:
         if place := _place(quote, texts[name]):
-            return _quote(name, texts[name], place)
+            return Quote(source=name, begin=place[0], end=place[1], text=texts[name][slice(*place)])
     return None
-
-
-def _quote(name: str, text: str, place: tuple[int, int]) -> Quote:
-    return Quote(source=name, begin=place[0], end=place[1], text=text[place[0] : place[1]])
 
 
 def _name(source: Any) -> str:
-    if not isinstance(source, str):
-        return ""
-    source = source.strip()
-    if match := _NAMED.match(source):
-        return f"{_SHORT[source[0].lower()]}[{int(match[1])}]"
-    return str(source.lower())
+    """A source as results name it: "d3" is "documents[3]"."""
+    source = source.strip() if isinstance(source, str) else ""
+    match = _NAMED.match(source)
+    return f"{_SHORT[source[0].lower()]}[{int(match[1])}]" if match else source.lower()
 
 
 def _place(quote: str, text: str) -> tuple[int, int] | None:
@@ -120,11 +106,7 @@ def _origins(text: str, shown: str) -> Iterator[int]:
 
 
 def written(task: Task, statements: Sequence[Statement]) -> list[dict[str, Any]]:
-    """Statements as a reply holds them.
-
-    Raises:
-        InvalidInput: a statement is blank, or a reader would take a quote for another place than it is.
-    """
+    """Statements as a reply holds them. A blank one, and a quote that is read at another place, are `InvalidInput`."""
     texts = sources(task)
     rows = []
     for i, statement in enumerate(statements):

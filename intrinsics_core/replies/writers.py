@@ -1,19 +1,14 @@
 """How results become replies again: the inverse of `readers`, shared by the profiles that ask a language model.
 
-What a reply has no place for is left out, by these rules:
+What a reply has no place for is left out:
 
-- ``dropped``, ``usage`` and a rewrite's ``changed`` and retrieval forms never stood in a reply.
-- Probabilities and scores that are read from log-probabilities, and ``expected``, are left out where the reply states
-  no confidence; the label stays. Where it states one, it is the confidence that gives the score, or the nearest score
-  that the label allows.
-- The label and score of a whole response follow from its sentences', and the score of a sentence from its label, where
-  the reply has labels alone.
-- Citations are written in order of their sentences, each link once; adjacent ones are read as one.
-- Space around a text is left out; a blank explanation is none.
+- ``dropped``, ``usage``, and a rewrite's ``changed`` and retrieval forms.
+- Probabilities, scores and ``expected`` of log-probabilities, where the reply states no confidence; the label stays.
+  Where it states one, it is the confidence that gives the score, or the nearest score that the label allows.
+- The label and score of a whole response, and the score of a sentence whose reply has a label alone.
+- Space around a text; a blank explanation. Citations are in order of their sentences, each link once.
 
-Everything else that a reply cannot say is :class:`~intrinsics_core.protocol.errors.InvalidInput`, which names the
-field: a result that stands in for a verdict (``degraded``, or no score), spans that are no sentences of this task, a
-certainty that is none of the ten, an empty query, text that no encoding can hold.
+All else that a reply cannot say is :class:`~intrinsics_core.protocol.errors.InvalidInput`, which names the field.
 """
 
 from __future__ import annotations
@@ -21,7 +16,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 
 from intrinsics_core.protocol.errors import InvalidInput
@@ -46,17 +41,11 @@ from intrinsics_core.text.sentences import Span
 
 T = TypeVar("T")
 _FALLBACK = "is a fallback, which cannot be written as a verdict"
-
-CERTAINTIES: Mapping[str, float] = {digit: round(0.05 + 0.1 * int(digit), 2) for digit in readers.DIGITS}
-PERCENTAGES: Mapping[str, float] = dict(zip(readers.PERCENTAGES, CERTAINTIES.values(), strict=True))
+_NOT_THERE = "is not the text at these offsets"
 
 
 def given(value: Any, kind: type[T]) -> T:
-    """The value, if it is a result of this kind that a model gave.
-
-    Raises:
-        InvalidInput: it is of another kind, or a fallback.
-    """
+    """The value, if it is a result of this kind that a model gave, and no fallback."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise InvalidInput("value is not a result of this format", expected=kind.__name__, got=type(value).__name__)
     if isinstance(value, Result) and value.degraded is not None:
@@ -64,20 +53,14 @@ def given(value: Any, kind: type[T]) -> T:
     return value
 
 
-def _scored(score: float | None, field: str = "score") -> float:
-    """The score of a verdict; a fallback has none."""
-    if score is None:
-        _wrong(field, _FALLBACK, "a number", None)
-    return score
-
-
 def as_json(value: Any, indent: int | None = None) -> str:
-    """The value as JSON, letters as themselves.
-
-    Raises:
-        InvalidInput: a text in it is none that can be encoded.
-    """
+    """The value as JSON, letters as themselves. A text in it that no encoding can hold is `InvalidInput`."""
     return _encodable(json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def without_quotes(text: str) -> str:
+    """A JSON string whose inner quotes are spelled ``\\u0022``, for constraints that allow no quote inside."""
+    return '"' + re.sub(r"\\(.)", lambda m: r"\u0022" if m[1] == '"' else m[0], as_json(text)[1:-1]) + '"'
 
 
 def _encodable(text: str) -> str:
@@ -88,6 +71,13 @@ def _encodable(text: str) -> str:
     return text
 
 
+def _scored(score: float | None, field: str = "score") -> float:
+    """The score of a verdict; a fallback has none."""
+    if score is None:
+        _wrong(field, _FALLBACK, "a number", None)
+    return score
+
+
 def _wrong(field: str, what: str, expected: str, got: Any) -> NoReturn:
     raise InvalidInput(f"{field}: {what}", expected=expected, got=repr(got))
 
@@ -96,11 +86,7 @@ def _wrong(field: str, what: str, expected: str, got: Any) -> NoReturn:
 
 
 def free_text(value: Any, stop: Sequence[str] = ()) -> str:
-    """The text as a reply; ``stop`` are texts at which the reply would end.
-
-    Raises:
-        InvalidInput: it is blank, or holds one of them.
-    """
+    """The text as a reply. It is not blank, and holds no text of ``stop``, at which the reply would end."""
     text = _encodable(given(value, str).strip())
     if not text:
         _wrong("value", "is blank", "text", value)
@@ -110,11 +96,7 @@ def free_text(value: Any, stop: Sequence[str] = ()) -> str:
 
 
 def first_query(value: Any, stop: Sequence[str] = ()) -> str:
-    """The query as a reply of which the first line counts.
-
-    Raises:
-        InvalidInput: it has several lines, no words, or a text at which the reply ends.
-    """
+    """The query as a reply of which the first line counts: it has one line, with words in it."""
     text = free_text(value, stop)
     if len(text.splitlines()) > 1 or not any(character.isalnum() for character in text):
         _wrong("value", "is not a query of one line", "one line with words in it", value)
@@ -167,12 +149,8 @@ def rating(value: RatedMetric) -> tuple[str, float]:
     return value.rating, value.score
 
 
-def certainty(value: Uncertainty, labels: Mapping[str, float] = CERTAINTIES) -> str:
-    """The label that stands for this certainty.
-
-    Raises:
-        InvalidInput: none does.
-    """
+def certainty(value: Uncertainty, labels: Mapping[str, float] = readers.CERTAINTIES) -> str:
+    """The label that stands for this certainty."""
     given(value, Uncertainty)
     for label, meant in labels.items():
         if value.certainty is not None and math.isclose(round(meant, 2), value.certainty, abs_tol=1e-6):
@@ -211,11 +189,7 @@ def confidence(wanted: float, options: int, read: Callable[[float], float]) -> f
 
 
 def order(task: Task, value: Ranking) -> list[int]:
-    """The positions of the documents, best first. Scores follow from the order and are left out.
-
-    Raises:
-        InvalidInput: it is no ranking of this task's documents, each once.
-    """
+    """The positions of the documents, best first. Scores follow from the order and are left out."""
     given(value, Ranking)
     found = [row.index for row in value.ranking]
     if sorted(found) != list(range(len(task.documents))):
@@ -227,11 +201,7 @@ def order(task: Task, value: Ranking) -> list[int]:
 
 
 def verdicts(task: Task, value: HallucinationDetection) -> Sequence[SentenceVerdict]:
-    """A verdict for each response sentence, in order.
-
-    Raises:
-        InvalidInput: the verdicts are not about this task's sentences.
-    """
+    """A verdict for each sentence of this task's response, in order."""
     given(value, HallucinationDetection)
     sentences = _response(task)
     if len(value.sentences) != len(sentences):
@@ -251,8 +221,8 @@ def explanation(verdict: SentenceVerdict) -> str:
 def entailment(detect: Callable[[Task, HallucinationDetection], str] | None) -> Callable[[Task, float], str] | None:
     """Support for the whole answer as the verdicts of a hallucination adapter: the nearest label, for every sentence.
 
-    Exact are 0, .5 and 1. For training a hallucination adapter, write its own results instead: which sentence fails is
-    not known from one number.
+    Exact are 0, .5 and 1. For training a hallucination adapter write its own results: one number does not tell which
+    sentence fails.
     """
     if detect is None:
         return None
@@ -260,9 +230,7 @@ def entailment(detect: Callable[[Task, HallucinationDetection], str] | None) -> 
     def write(task: Task, value: float) -> str:
         labels: tuple[Faithfulness, ...] = ("unfaithful", "partial", "faithful")
         verdict: sentence_ids.Verdict = (labels[round(2 * share(value))], None, None)
-        return detect(
-            task, sentence_ids.hallucination(task, ((i, verdict) for i in range(len(task.response_sentences))))
-        )
+        return detect(task, sentence_ids.hallucination(task, enumerate([verdict] * len(task.response_sentences))))
 
     return write
 
@@ -271,18 +239,14 @@ def cited(task: Task, value: Citations) -> list[list[int]]:
     """For each response sentence the numbers of the document sentences that it rests on, ascending.
 
     Document sentences are numbered through all documents, from 0. A citation of several becomes all their numbers.
-
-    Raises:
-        InvalidInput: a citation does not begin and end with sentences of this task.
     """
     given(value, Citations)
     numbers: list[set[int]] = [set() for _ in _response(task)]
     responses = {(s.begin, s.end): i for i, s in enumerate(task.response_sentences)}
-    first: dict[tuple[str, int], int] = {}  # (document, begin) -> number, and the same for ends
-    last: dict[tuple[str, int], int] = {}
     texts = {task.document_id(d): document.text for d, document in enumerate(task.documents)}
-    for number, (document, sentence) in enumerate(_numbered(task)):
-        first[document, sentence.begin] = last[document, sentence.end] = number
+    every = [(task.document_id(d), s) for d, sentences in enumerate(task.document_sentences) for s in sentences]
+    first = {(document, sentence.begin): number for number, (document, sentence) in enumerate(every)}
+    last = {(document, sentence.end): number for number, (document, sentence) in enumerate(every)}
     for i, c in enumerate(value.citations):
         named = f"citations[{i}]"
         span = c.response_begin, c.response_end
@@ -295,32 +259,15 @@ def cited(task: Task, value: Citations) -> list[list[int]]:
         if begin is None or end is None or end < begin:
             what = "does not begin a span of whole sentences of the document"
             _wrong(f"{named}.document_begin", what, "from a sentence's begin to a sentence's end", span)
-        for kind, text, source in (
-            ("response", c.response_text, task.response[c.response_begin : c.response_end]),
-            ("document", c.document_text, texts[c.document_id][c.document_begin : c.document_end]),
-        ):
-            if text != source:
-                _wrong(f"{named}.{kind}_text", "is not the text at these offsets", f"the {kind}'s own text", text)
+        if c.response_text != task.response[c.response_begin : c.response_end]:
+            _wrong(f"{named}.response_text", _NOT_THERE, "the response's own text", c.response_text)
+        if c.document_text != texts[c.document_id][slice(*span)]:
+            _wrong(f"{named}.document_text", _NOT_THERE, "the document's own text", c.document_text)
         numbers[at].update(range(begin, end + 1))
     return [sorted(found) for found in numbers]
 
 
-def _numbered(task: Task) -> Iterable[tuple[str, Span]]:
-    for d, sentences in enumerate(task.document_sentences):
-        for sentence in sentences:
-            yield task.document_id(d), sentence
-
-
 def _response(task: Task) -> Sequence[Span]:
     if not task.response_sentences:
-        raise InvalidInput("messages has no response to write about",
-                           expected="a last turn of the assistant")  # fmt: skip
+        raise InvalidInput("messages has no response to write about", expected="a last turn of the assistant")
     return task.response_sentences
-
-
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-
-
-def without_quotes(text: str) -> str:
-    """A JSON string whose inner quotes are spelled ``\\u0022``, for constraints that allow no quote inside."""
-    return '"' + _ESCAPE.sub(lambda m: r"\u0022" if m[1] == '"' else m[0], as_json(text)[1:-1]) + '"'

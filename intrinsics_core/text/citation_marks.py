@@ -61,8 +61,7 @@ _PLACE = re.compile(
     rf"{_FILE}|{_URL}|\[\^?\d{{1,3}}\^?\]|\b(?:p|pp|page|section|document|doc|passage|source)\b\.? ?\d", re.I
 )
 _LONGEST = 14  # words of a line that names a source
-_SPACES = re.compile(r"(?<!\s)\s{2,}+")
-_GAP = re.compile(r"(?<!\s)\s++([.,;:!?。，！？])")
+_GAP = re.compile(r"(?<!\s)\s++(?P<stop>[.,;:!?。，！？])?+")
 
 
 def blank_marks(text: str, documents: Sequence[str] = (), names: Iterable[str] = ()) -> str:
@@ -101,7 +100,7 @@ def unmarked(sentences: Sequence[str], documents: Sequence[str] = (), names: Ite
         heads = head is not None and not rest
         names_source = heads or (head is not None and bool(head["colon"]) and _is_place(rest))
         names_source = names_source or (note(sentence) or ("", False))[1] or (below and _is_place(sentence))
-        said = "" if names_source else sentence if bare == sentence else _GAP.sub(r"\1", _SPACES.sub(" ", bare)).strip()
+        said = "" if names_source else sentence if bare == sentence else _GAP.sub(_closed, bare).strip()
         found.append(said if any(map(str.isalnum, said)) or bare == sentence else "")
         below = heads or (below and not found[-1])
     return found
@@ -122,6 +121,10 @@ def note(text: str) -> tuple[str, bool] | None:
 
 def _blank(mark: re.Match[str]) -> str:
     return " " * len(mark[0])
+
+
+def _closed(gap: re.Match[str]) -> str:
+    return gap["stop"] or (gap[0] if len(gap[0]) == 1 else " ")
 
 
 def _words(link: re.Match[str]) -> str:

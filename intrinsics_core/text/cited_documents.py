@@ -18,8 +18,7 @@ _URL = re.compile(r"(?:https?://|www\.)[^\s()\[\]<>\"“”]{1,400}", re.IGNOREC
 _FILE = re.compile(rf"(?!\S{{0,80}}†){FILE}\b|(?<=†){FILE}\b", re.IGNORECASE)
 _LABELLED = re.compile(rf"(?:{LABEL})[ :#_-]{{0,3}}(?=[\w.-])", re.IGNORECASE)
 _PART = re.compile(rf"{PART}\b\.? ?\d", re.IGNORECASE)
-_NUMBER = re.compile(r"\d{1,3}(?![\w-])")
-_RANGE = re.compile(r"(\d{1,3})\s?[–-]\s?(\d{1,3})(?!\w)")
+_NUMBER = re.compile(r"(\d{1,3})(?:\s?[–-]\s?(\d{1,3})\Z)?(?![\w-])")
 _AT = re.compile(r"(?:(\d{1,6}):)?(\d{1,6})†")  # 【4:0†file】: the message and, from 0, the document
 _BRACKETED = re.compile(r"[\[(【](?:see |source: ?)?([^\[\]()【】\n]{1,200})[\])】](?!\()", re.IGNORECASE)
 _ITEM = re.compile(r"\A[\W_]{0,4}(\d{1,3}|[¹²³⁴⁵⁶⁷⁸⁹⁰]{1,3})(?!\w)")
@@ -220,9 +219,8 @@ def _numbers(inner: str, *, labelled: bool = False) -> Iterator[_Name]:
         if _PART.match(token):
             continue
         bare = _LABELLED.sub("", token, count=1)
-        if (span := _RANGE.fullmatch(bare)) and int(span[1]) < int(span[2]):
-            yield from (_Name(number=number) for number in range(int(span[1]), int(span[2]) + 1))
-        elif number := _NUMBER.match(bare):
-            yield _Name(number=int(number[0]))
+        number = _NUMBER.match(bare)
+        if number and (first := int(number[1])) <= (last := int(number[2] or first)):
+            yield from (_Name(number=each) for each in range(first, last + 1))
         elif bare and labelled and bare != token:
             yield _Name(bare, unknown=True)

@@ -11,13 +11,15 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from html.entities import html5
-from typing import NamedTuple
+from itertools import pairwise
 
 from intrinsics_core.text.lines import QUOTED, coded, fenced
 
-_LIGATURE = re.compile("[\ufb00-\ufb06]")
-_CUT = re.compile(r"(?<![^\W\d_-])([^\W\d_]{1,30}[a-zß-öø-ÿ])-[ \t]{0,9}\r?\n[ \t]{0,9}([a-zß-öø-ÿ]{1,30})")
-_CUT_YEAR = re.compile(r"\b(1[5-9]|20)-[ \t]{0,9}\r?\n[ \t]{0,9}(\d\d)\b")
+_LIGATURES = {code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
+# A word that is cut at the end of a line, or a year.
+_CUT = re.compile(
+    r"(?<![^\W_-])(?:([^\W\d_]{1,30}[a-zß-öø-ÿ]|1[5-9]|20))-[ \t]{0,9}\r?\n[ \t]{0,9}([a-zß-öø-ÿ]{1,30}|\d\d\b)"
+)
 # A picture in base64, a key, a hash: in one run, or in lines of 60 and more.
 _RUN = re.compile(r"(?<![\w+/=%-])(?:[\w+/=%-]{60,}+(?:\r?\n)?+)++", re.ASCII)
 _LONGEST, _LEFT = 200, 20  # characters of a run that are read; of a longer one
@@ -25,32 +27,29 @@ _PART = 3  # letters that a word has which stands before a hyphen: "self-service
 _SPAN = 10  # two numbers no further apart may be a range: "in 18-20 days"
 
 # Of pages. A tag behind a backtick is code.
-_BLOCKS = (
-    "(?-i:p)|div|li|ul|ol|tr|table|thead|tbody|h[1-6]|dt|dd|dl|blockquote|section|article|header|footer|figcaption|caption"
-    "|option|form"
-)
 _INLINE = (
     "abbr|(?-i:[abiusq])|cite|code|del|dfn|em|font|ins|kbd|mark|nobr|samp|small|span|strike|strong|su[bp]|time"
     "|tt|var|wbr"
 )
-_OTHERS = (
-    "address|aside|body|br|button|center|col|colgroup|details|figure|head|hr|html|img|label|main|nav|pre|select|summary"
-    "|t[dh]|tfoot|title"
+_BLOCKS = (
+    "(?-i:p)|address|article|aside|blockquote|body|br|button|caption|center|col|colgroup|dd|details|div|dl|dt|figcaption"
+    "|figure|footer|form|h[1-6]|head|header|hr|html|img|label|li|main|nav|ol|option|pre|section|select|summary|table"
+    "|tbody|tfoot|thead|title|tr|ul"
 )
-_ATTRIBUTES = r"(?:\s[^<>=]{0,80}=[^<>]{0,2000}|\s{1,4}(?:hidden|open|selected|disabled|checked))?\s?/?>"
 _TAG = re.compile(
-    rf"(?<!`)(?:</?(?:(?P<inline>{_INLINE})|{_BLOCKS}|{_OTHERS}){_ATTRIBUTES}|<!doctype[^<>]{{0,400}}>)", re.IGNORECASE
+    rf"(?<!`)(?:(?:(?P<cell><t[dh])|</?(?:(?P<inline>{_INLINE})|{_BLOCKS}|t[dh]))"
+    r"(?:\s[^<>=]{0,80}=[^<>]{0,2000}|\s{1,4}(?:hidden|open|selected|disabled|checked))?\s?/?>|<!doctype[^<>]{0,400}>)",
+    re.IGNORECASE,
 )
-_ENDS_BLOCK = re.compile(rf"(?:(?<!`)(?:</(?:{_BLOCKS})\s?>|<br\s?/?>)\s{{0,3}})++", re.IGNORECASE)
-_RAISED = re.compile(r"(?<=\d)<sup>", re.IGNORECASE)
-_ROW = re.compile(r"\A\s{0,9}<tr(?=[\s>])", re.IGNORECASE)
-_CELL = re.compile(r"<t[dh](?=[\s>])[^<>]{0,2000}>", re.IGNORECASE)
+_ENDS_BLOCK = re.compile(
+    r"(?:(?<!`)(?:</(?:(?-i:p)|[duo]l|article|blockquote|caption|d[dt]|div|h[1-6]|li|option|section|table|tr)\s?>|<br\s?/?>)\s{0,3})++",
+    re.IGNORECASE,
+)
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|(?P<name>[a-z][a-z0-9]{1,31}));", re.IGNORECASE)
-_OPENED = re.compile(r"(?<!`)<(?:!(?P<comment>--)|(?P<name>[a-z][a-z0-9]{0,9})(?P<rest>(?=[\s>/])[^<>]{0,400})>)", re.I)
+_OPENED = re.compile(r"(?<!`)<(?:!--|(?P<name>[a-z][a-z0-9]{0,9})(?P<rest>(?=[\s>/])[^<>]{0,400})>)", re.IGNORECASE)
 _HIDES = re.compile(r"(?:\s|\A)hidden(?=[\s=]|\Z)|display:\s?none|visibility:\s?hidden", re.IGNORECASE)
-_UNSHOWN = ("script", "style", "template")
-_STOPS = re.compile(r"[.!?]\s|[\r\n]")
 _LONGEST_ROW = 1_000
+_UNSHOWN = ("", "script", "style", "template")
 
 
 def cleaned(sentences: Sequence[str], is_known: Callable[[str], bool], *, hidden: bool = False) -> list[str]:
@@ -61,14 +60,14 @@ def cleaned(sentences: Sequence[str], is_known: Callable[[str], bool], *, hidden
         is_known: whether a word is one that texts use. "cancella-" and "tions" in the next line are one word then.
         hidden: what a page would hide is read, too.
     """
-    code = coded(sentences)
-    return [text if i in code else _cleaned(text, is_known, hidden) for i, text in enumerate(sentences)]
-
-
-def _cleaned(text: str, is_known: Callable[[str], bool], hidden: bool) -> str:
-    text = QUOTED.sub("", text) if ">" in text else text
-    text = _lettered(as_formatted(text) if hidden else as_shown(text))
-    return _joined(text, is_known) if "-" in text and "\n" in text else text
+    code, found = coded(sentences), list[str]()
+    for i, text in enumerate(sentences):
+        if i not in code:
+            text = QUOTED.sub("", text) if ">" in text else text
+            text = (_formatted(text) if hidden else _shown(text)).translate(_LIGATURES)
+            text = _joined(text, is_known) if "-" in text and "\n" in text else text
+        found.append(text)
+    return found
 
 
 def without_runs(text: str) -> str:
@@ -85,98 +84,72 @@ def without_runs(text: str) -> str:
 def as_meant(text: str) -> str:
     """A text of any length as a page shows it, without ligatures. Code between two fences stays as it is."""
     pieces, at = [], 0
-    for begin, end in fenced(text):
-        pieces += [_lettered(as_shown(text[at:begin])), text[begin:end]]
+    for begin, end in [*fenced(text), (len(text), len(text))]:
+        pieces += [_shown(text[at:begin]).translate(_LIGATURES), text[begin:end]]
         at = end
-    return "".join([*pieces, _lettered(as_shown(text[at:]))])
+    return "".join(pieces)
 
 
-def _lettered(text: str) -> str:
-    """The text without ligatures."""
-    return text if text.isascii() else _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+def regions(text: str, *, rows: bool = False) -> list[tuple[int, int]]:
+    """(begin, end) of what a page does not show: comments, scripts, hidden elements; none inside another.
 
-
-def _joined(text: str, is_known: Callable[[str], bool]) -> str:
-    def word(cut: re.Match[str]) -> str:
-        begun, ended = cut.groups()
-        apart = min(len(begun), len(ended)) >= _PART and is_known(begun) and is_known(ended)
-        return f"{begun}-{ended}" if apart and not is_known(begun + ended) else begun + ended
-
-    def year(cut: re.Match[str]) -> str:
-        return cut[0] if 0 < int(cut[2]) - int(cut[1]) <= _SPAN else cut[1] + cut[2]
-
-    return _CUT_YEAR.sub(year, _CUT.sub(word, text))
-
-
-# --- pages --------------------------------------------------------------------------------------------------------
-
-
-class Region(NamedTuple):
-    """A part of a page: ``text[begin:end]`` is not ``shown``, or is a row of a table."""
-
-    begin: int
-    end: int
-    shown: bool
-
-
-def regions(text: str) -> list[Region]:
-    """Comments, scripts, hidden elements and short rows of tables, in order, none inside another."""
-    found, at, unclosed = list[Region](), 0, set[str]()
+    ``rows``: and of short rows of tables, which it shows.
+    """
+    found, at, unclosed = list[tuple[int, int]](), 0, set[str]()
     while "<" in text and (opened := _OPENED.search(text, at)):
-        at, name = opened.end(), (opened["comment"] or opened["name"]).lower()
-        row = name == "tr"
-        if name in unclosed or not (name in ("--", "tr", *_UNSHOWN) or _HIDES.search(opened["rest"])):
+        at, name = opened.end(), opened["name"] or ""
+        row = rows and name.lower() == "tr"
+        if name in unclosed or not (row or name.lower() in _UNSHOWN or _HIDES.search(opened["rest"])):
             continue
-        closing = re.compile("-->" if name == "--" else rf"</{name}\s?>", re.IGNORECASE)
-        closed = closing.search(text, at, opened.start() + _LONGEST_ROW if row else len(text))
-        if closed:
-            at = closed.end()
-            found.append(Region(opened.start(), at, row))
+        closing = f"</{name}>" if name else "-->"
+        if (closes := text.find(closing, at, at + _LONGEST_ROW if row else len(text))) >= 0:
+            at = closes + len(closing)
+            found.append((opened.start(), at))
         elif not row:
             unclosed.add(name)
     return found
 
 
-def stands_apart(text: str, region: Region) -> bool:
-    """Whether a region is no short part of a sentence: a tag or the end of a line stands beside it, or a stop in it."""
-    begin, end, shown = region
-    before, after = text[max(0, begin - 3) : begin].rstrip(" \t"), text[end : end + 3].lstrip(" \t")
-    beside = before[-1:] in ("", "\n", "\r", ">") or after[:1] in ("", "\n", "\r", "<")
-    return shown or beside or _STOPS.search(text, begin, end) is not None
+def at_block_ends(line: str) -> list[str]:
+    """A line in parts, cut behind each tag that ends a block of a page."""
+    ends = [match.end() for match in _ENDS_BLOCK.finditer(line) if line[match.end() :].strip()] if "<" in line else []
+    return [line[begin:end] for begin, end in pairwise([0, *ends, len(line)])]
 
 
-def block_ends(line: str) -> list[int]:
-    """Where blocks of a page end in a line, its own end left out."""
-    return [match.end() for match in _ENDS_BLOCK.finditer(line) if line[match.end() :].strip()] if "<" in line else []
+def _joined(text: str, is_known: Callable[[str], bool]) -> str:
+    def word(cut: re.Match[str]) -> str:
+        begun, ended = cut.groups()
+        if begun.isdigit() or ended.isdigit():
+            year = begun.isdigit() and ended.isdigit() and not 0 < int(ended) - int(begun) <= _SPAN
+            return begun + ended if year else cut[0]
+        apart = min(len(begun), len(ended)) >= _PART and is_known(begun) and is_known(ended)
+        return f"{begun}-{ended}" if apart and not is_known(begun + ended) else begun + ended
+
+    return _CUT.sub(word, text)
 
 
-def as_shown(text: str) -> str:
-    """The text as a page shows it: "" for what is hidden, cells between bars, no tags, characters for entities."""
+def _shown(text: str) -> str:
+    """The text as a page shows it: "" for what is hidden, no tags, characters for entities."""
     pieces, at = [], 0
-    for begin, end, shown in regions(text):
-        if not shown:
-            pieces.append(text[at:begin])
-            at = end
-    return as_formatted("".join([*pieces, text[at:]]))
+    for begin, end in [*regions(text), (len(text), 0)]:
+        pieces.append(text[at:begin])
+        at = end
+    return _formatted("".join(pieces))
 
 
-def as_formatted(text: str) -> str:
+def _formatted(text: str) -> str:
     """The text without the tags of its form, with characters for entities. What a page hides, and its scripts, stay."""
-    if "<" in text:
-        text = _without_tags(text)
+    if "<" in text and (bare := _TAG.sub(_in_place_of, text)) != text:
+        text = ("\n", " ")[text.startswith("<tr")].join(line.strip() for line in bare.strip().splitlines())
     return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def _in_place_of(tag: re.Match[str]) -> str:
+    if tag["inline"]:  # a raised number does not go on with one before it
+        raised = tag["inline"].casefold() == "sup" and tag[0][1] != "/" and tag.string[tag.start() - 1].isdigit()
+        return "^" if raised else ""
+    return "|" if tag["cell"] else " "
 
 
 def _character(entity: re.Match[str]) -> str:
     return html.unescape(entity[0]) if entity["name"] is None or entity[0][1:] in html5 else entity[0]
-
-
-def _without_tags(text: str) -> str:
-    row = _ROW.match(text) is not None
-    if row:
-        first, *cells = _CELL.split(text.replace("|", "/"))
-        text = f"| {' | '.join(cells)} |" if cells[1:] else first + "".join(cells)
-    bare = _TAG.sub(lambda tag: "" if tag["inline"] else " ", _RAISED.sub("^", text))
-    if bare == text and not row:
-        return text
-    return " ".join(bare.split()) if row else "\n".join(line.strip() for line in bare.strip().splitlines())

@@ -2,8 +2,7 @@
 
 For profiles whose model was not trained on another splitter's sentences. A unit of layout is never joined with the
 next: an item of a list, a row of a table, a heading, a line of code, a paragraph, and a line of a text that is written
-in lines. A line that only ran out of room is joined with what follows. Inside a unit, prose is split at its stops; one
-after an abbreviation, an initial or an item's number is none.
+in lines. A line that only ran out of room is joined with what follows. Inside a unit, prose is split at its stops.
 
 Markers stay with what they mark (``- Height: 8 m`` and ``1. Open it.`` are one sentence each, ``[1]`` belongs to the
 sentence before it), so that nothing of the text lies outside its sentences.
@@ -11,14 +10,11 @@ sentence before it), so that nothing of the text lies outside its sentences.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from operator import itemgetter
-from typing import NamedTuple
 
-from intrinsics_core.text.cleaning import block_ends, regions, stands_apart
+from intrinsics_core.text.cleaning import at_block_ends, regions
 from intrinsics_core.text.lines import BOLD, QUOTED, fenced, heading_level, is_item
 from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.prose import is_ended, sentences_of
@@ -26,10 +22,10 @@ from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.tables import are_csv, has_columns, is_row
 
 _RULED = frozenset("=-_*~")
-_WRAPPED = 160  # characters: a line that is longer was not broken for want of room
-_NARROW = 40  # characters: lines that are all shorter are not prose that ran out of room
-_LABELLED = re.compile(r"\A[^.!?:]{1,40}:\s")
-_ALONE = 60  # characters from which a single line break may be such a one
+_WIDTHS = range(40, 161)  # characters of the widest line of prose that ran out of room
+_GOES_ON = 20  # characters from which a line goes on in one that begins with a small letter
+
+Place = tuple[int, int]
 
 
 @remembered(1024)
@@ -44,13 +40,9 @@ def laid_out(text: str) -> tuple[Span, ...]:
         for first, last in sentences_of(text, begin, end) if prose else ((begin, end),):
             piece = text[first:last]
             first += len(piece) - len(piece.lstrip())
-            piece = piece.strip()
-            if piece:
+            if piece := piece.strip():
                 found.append(Span(first, first + len(piece), piece))
     return tuple(found)
-
-
-# --- units of layout ----------------------------------------------------------------------------------------------
 
 
 def ends_in_question(text: str) -> bool:
@@ -58,67 +50,43 @@ def ends_in_question(text: str) -> bool:
     return text.rstrip("\"'”’)* \t\r\n").endswith(("?", "？"))
 
 
-class _ProseLine(NamedTuple):
-    """A line of prose: where it begins and ends, and whether it begins an item."""
-
-    begin: int
-    end: int
-    item: bool
-
-
 def _units(text: str) -> Iterator[tuple[int, int, bool]]:
     """(begin, end, whether prose) of each item, row, heading, line of code, line and paragraph."""
     at, blocks = 0, fenced(text)
-    for region in regions(text):
-        begin, end, _ = region
-        if _is_inside(blocks, begin) or not stands_apart(text, region):
-            continue
-        yield from _units_between(text, at, begin, blocks)
-        yield begin, end, False
-        at = end
+    for begin, end in regions(text, rows=True):
+        # A short one inside a sentence is a part of it.
+        before, inner = text[max(0, begin - 3) : begin].rstrip(" \t"), text[begin:end]
+        apart = before[-1:] in ("", "\n", "\r", ">") or any(mark in inner for mark in ("\n", ". ", "! ", "? "))
+        if apart and not _is_inside(blocks, begin):
+            yield from _units_between(text, at, begin, blocks)
+            yield begin, end, False
+            at = end
     yield from _units_between(text, at, len(text), blocks)
 
 
-def _is_inside(blocks: Sequence[tuple[int, int]], place: int) -> bool:
+def _is_inside(blocks: Sequence[Place], place: int) -> bool:
     i = bisect_right(blocks, place, key=itemgetter(0)) - 1
     return i >= 0 and place < blocks[i][1]
 
 
-def _units_between(
-    text: str, begin: int, end: int, blocks: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int, bool]]:
+def _units_between(text: str, begin: int, end: int, blocks: Sequence[Place]) -> Iterator[tuple[int, int, bool]]:
     """The units of a part of a text; each line of the ``blocks`` of code is one."""
-    block: list[_ProseLine] = []  # lines of prose that follow one another
-    lines = text[begin:end].splitlines(keepends=True)
+    block: list[Place] = []  # lines of prose that follow one another
     at = begin
-    for line in lines:
+    for line in (part for whole in text[begin:end].splitlines(keepends=True) for part in at_block_ends(whole)):
         begin, at = at, at + len(line)
-        plain = line.strip()
-        if not _unquoted(plain):  # ">" is the blank line of a quoted mail
-            yield from _joined(text, block) if block else ()
-            block = []
-            continue
-        level = heading_level(plain)
-        alone = _is_inside(blocks, begin) or 0 < level < BOLD or _stands_alone(plain)
-        bold = not alone and level == BOLD  # stands alone, too, but may say several sentences
-        if alone or bold or (block and _depth(plain) != _depth(text[block[-1].begin : block[-1].end])):
+        plain, level = line.strip(), heading_level(line.strip())
+        blank = not _unquoted(line)  # ">" is the blank line of a quoted mail
+        coded = _is_inside(blocks, begin)
+        alone = coded or level or is_row(plain) or "\t" in plain or (len(plain) > 2 and _RULED.issuperset(plain))
+        if not (blank or alone):
+            block.append((begin, at))
+        if blank or alone or not line.endswith(("\n", "\r")):
             yield from _joined(text, block)
             block = []
-        if alone or bold:
-            yield begin, at, bold
-            continue
-        first, *others = _parts(line, begin)
-        block.append(first)
-        for part in others:
-            yield from _joined(text, block)
-            block = [part]
+        if alone and not blank:  # a line in bold, too, but it may say several sentences
+            yield begin, at, level == BOLD and not coded
     yield from _joined(text, block)
-
-
-def _parts(line: str, begin: int) -> Iterator[_ProseLine]:
-    """A line of prose, cut where blocks of a page end."""
-    for first, last in pairwise([0, *block_ends(line), len(line)]):
-        yield _ProseLine(begin + first, begin + last, is_item(_unquoted(line[first:last]) + " "))
 
 
 def _unquoted(line: str) -> str:
@@ -126,60 +94,42 @@ def _unquoted(line: str) -> str:
     return QUOTED.sub("", line.strip())
 
 
-def _depth(line: str) -> int:
-    quoted = QUOTED.match(line.strip())
-    return quoted[0].count(">") if quoted else 0
-
-
-def _stands_alone(line: str) -> bool:
-    """Whether a line is a rule, or a row of a table."""
-    return is_row(line) or "\t" in line or (len(line) > 2 and _RULED.issuperset(line))
-
-
-def _joined(text: str, block: list[_ProseLine]) -> Iterator[tuple[int, int, bool]]:
+def _joined(text: str, block: Sequence[Place]) -> Iterator[tuple[int, int, bool]]:
     """The lines of a block, those put together that were broken for want of room."""
     if len(block) < 2:
-        yield from ((line.begin, line.end, True) for line in block)
+        yield from ((begin, end, True) for begin, end in block)
         return
-    lines = [text[line.begin : line.end].rstrip() for line in block]
+    lines = [text[begin:end].rstrip() for begin, end in block]
     bare = [_unquoted(line) for line in lines]
+    items = [is_item(f"{line} ") for line in bare]
     width = max(map(len, lines))
     # A break was forced where the next line's first word had no room in the widest line.
     forced = [
-        len(line) + 1 + len((after.split(None, 1) or [""])[0]) >= width
-        for line, after in zip(lines, bare[1:], strict=False)
+        len(line) + 1 + len(after.split(None, 1)[0]) >= width for line, after in zip(lines, bare[1:], strict=False)
     ]
-    inner = [full for full, line in zip(forced, block[1:], strict=True) if not line.item]
-    wrapped = width <= _WRAPPED and len(inner) > 1 and sum(inner) >= 0.8 * len(inner)
+    inner = [full for full, item in zip(forced, items[1:], strict=True) if not item]
+    wrapped = width in _WIDTHS and len(inner) > 1 and sum(inner) >= 0.8 * len(inner) and not _are_records(bare)
     csv = are_csv(bare) or are_csv(bare[1:])
-    wrapped = wrapped and width >= _NARROW and not _are_records(bare)
-    begin, end = block[0].begin, block[0].end
-    for i, following in enumerate(block[1:]):
+    begin, end = block[0]
+    for i, (following, until) in enumerate(block[1:]):
         line, after = lines[i], bare[i + 1]
-        stopped = is_ended(line)
-        goes_on = _is_cut(line, after) or (not stopped and after[:1].islower() and len(line) > 20)
-        alone = len(inner) == 1 and not stopped and _ALONE <= len(line) <= _WRAPPED and forced[i]
-        columns = has_columns(line) and has_columns(after)
-        if not (following.item or columns or csv) and (goes_on or alone or (wrapped and forced[i])):
-            end = following.end
-            continue
-        yield begin, end, True
-        begin, end = following.begin, following.end
+        goes_on = not is_ended(line) and after[0].islower() and len(line) > _GOES_ON
+        apart = items[i + 1] or csv or (has_columns(line) and has_columns(after))
+        if apart or not (goes_on or _is_cut(line, after) or (wrapped and forced[i])):
+            yield begin, end, True
+            begin = following
+        end = until
     yield begin, end, True
 
 
 def _is_cut(line: str, after: str) -> bool:
     """Whether a word or a number goes on in the next line."""
-    cut, last, first = line[-1:] == "-", line[-2:-1], after[:1]
-    return cut and ((last.islower() and first.islower()) or (last.isdigit() and first.isdigit()))
+    last, first = line[-2:-1], after[0]
+    return line.endswith("-") and ((last.islower() and first.islower()) or (last.isdigit() and first.isdigit()))
 
 
 def _are_records(lines: Sequence[str]) -> bool:
     """Whether lines are each something of their own: "Monday: 9 to 17", "12:04 started", "Mona Reuter, room 12"."""
-    later = [line[:1] for line in lines[1:]]
-    if 2 * sum(_LABELLED.match(line) is not None for line in lines) > len(lines):
-        return True
-    if lines[0][:1].isdigit() and all(map(str.isdigit, later)):
-        return True
+    later = [line[0] for line in lines[1:]]
     shouted = all(line == line.upper() for line in lines)
     return len(later) > 2 and not shouted and all(first.isupper() or first.isdigit() for first in later)

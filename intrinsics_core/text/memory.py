@@ -21,7 +21,7 @@ def remembered(
     """
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
-        kept: Any = function if kept_as is None else lambda text: kept_as(function(text))
+        kept = function if kept_as is None else lambda text: kept_as(function(text))
         known: list[Any] = [lru_cache(maxsize=many * count)(kept) for many in (1, _MORE)]
 
         @wraps(function)

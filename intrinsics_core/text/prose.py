@@ -16,32 +16,28 @@ _STOP = re.compile(
     # Looked for at the first mark of a run alone: from each of a thousand dots it would run over all the others.
     r"|(?<![.!?…‼⁇⁈⁉؟۔।॥።])(?P<marks>[.!?…‼⁇⁈⁉؟۔।॥።]++)(?P<close>[\"'”’»)\]}*_]*+(?:\[\^?\d{1,3}(?:[,–-]\s?\d{1,3})*+\])*+)(?=\s)"
 )
-_WORD_BEFORE = re.compile(r"[^\s(\[\"“‘'„«/]*\Z")
 _NEXT = re.compile(r"\s*+([\"'“‘„«(\[*_]*+)(\w*+)")
 _BEFORE = 24  # characters before a stop that are looked at: no abbreviation is longer
+_QUOTES = "([\"“‘'„«/"  # what a word may stand behind
 
-
-# Never the end of a sentence: a name, a number or a comparison follows.
-_TITLES = word_set("dr mr mrs ms mx prof rev gen col sgt capt lt cmdr hon sen rep gov st mt hr fr bzgl bzw z.b d.h u.a "
-                 "vs cf viz approx ca e.g i.e messrs mme mlle tel fax incl inkl excl exkl zzgl avg")  # fmt: skip
-# No end before a number: "No. 5", "Fig. 2", "Jan. 3".
-_NUMBERED = word_set("no nos nr fig figs eq eqs sec sect ch vol vols pp p pg art arts para cl ex app tab ver v jan feb "
-                   "mar apr jun jul aug sep sept oct nov dec "
-                  "ext ref rm apt bldg reg abs nr pág pag núm núms qty std tbsp tsp")  # fmt: skip
 # An end only where a word follows that begins sentences.
-_OFTEN = word_set("inc ltd co corp jr sr bros al dept univ assn est etc ave blvd rd min max ed eds trans usw evtl")
+_ABBREVIATED = word_set("""
+    dr mr mrs ms mx prof rev gen col sgt capt lt cmdr hon sen rep gov st mt hr fr bzgl bzw z.b d.h u.a vs cf viz approx
+    ca e.g i.e messrs mme mlle tel fax incl inkl excl exkl zzgl avg no nos nr fig figs eq eqs sec sect ch vol vols pp p
+    pg art arts para cl ex app tab ver v jan feb mar apr jun jul aug sep sept oct nov dec ext ref rm apt bldg reg abs nr
+    pág pag núm núms qty std tbsp tsp inc ltd co corp jr sr bros al dept univ assn est etc ave blvd rd min max ed eds
+    trans usw evtl
+""")
 _HOURS = word_set("a.m p.m")
-_STARTERS = word_set(
-    """
-    a an the this that these those it its he she they we you i his her their our my your there here in on at
-    for from by with as if when while after before since although though however but and so yet no not yes all
-    some many most each both one who what where why how please contact also then thus please see der die das
-    er sie es wir ein eine le la les il elle un une
-    """
-)
+_STARTERS = word_set("""
+    a an the this that these those it its he she they we you i his her their our my your there here in on at for from by
+    with as if when while after before since although though however but and so yet no not yes all some many most each
+    both one who what where why how please contact also then thus see der die das er sie es wir ein eine le la les il
+    elle un une
+""")
 _DAYS = frozenset((*WEEKDAYS, *MONTHS)) | word_set("et est pt pst gmt utc cet")
 # A German ordinal: "am 3. Werktag", "vom 1. März".
-_ORDINAL = re.compile(r"(?<!\bI\s)\b(?:am|im|vom|zum|bis|ab|der|dem|den|des|das|jede[rnms])\s\d{1,2}\Z", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?<!\bI\s)\b(?:am|im|vom|zum|bis|ab|de[rmns]|das|jede[rnms])\s\d{1,2}\Z", re.IGNORECASE)
 
 
 def is_ended(text: str) -> bool:
@@ -65,40 +61,32 @@ def sentences_of(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     yield start, end
 
 
-def _is_first(text: str, start: int, place: int) -> bool:
-    """Whether a number here would be that of an item: at a sentence's beginning, or after a colon."""
-    before = text[max(start, place - _BEFORE) : place].rstrip("*_-•( \t\r\n")
-    return before.endswith((":", ";")) or (not before and place - start <= _BEFORE)
-
-
 def _ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
     """Whether a sentence that began at ``start`` ends at this stop."""
     if stop["wide"]:
         quoted = stop["wide"][-1] in "”」』’"
         return not (quoted and text[stop.end() : stop.end() + 1] in tuple("とっ、，,って"))
-    after = _NEXT.match(text, stop.end(), end)
-    follower = after[2][:_BEFORE] if after else ""
-    if stop["marks"] != ".":
-        return not follower[:1].islower()
-    word = _WORD_BEFORE.search(text[max(start, stop.start() - _BEFORE) : stop.start()])
-    before = word[0].lstrip("*_") if word else ""
-    lower, next_word = before.casefold(), follower.casefold()
+    following = _NEXT.match(text, stop.end(), end)
+    opened, follower = following.groups() if following else ("", "")
     capital = not follower[:1].islower()
-    starts = capital and next_word in _STARTERS
-    if stop["close"].strip("*_"):
+    if stop["marks"] != "." or stop["close"].strip("*_"):
         return capital
-    first = before.isdigit() and len(before) <= 3 and _is_first(text, start, stop.start() - len(before))
-    if first or lower in _TITLES:  # the number of an item
-        return False
-    if lower in _NUMBERED:
-        return capital and not follower[:1].isdigit() and (len(follower) != 1 or follower in "AI")  # "Apt. B"
-    if before.isdigit() and not starts and _ORDINAL.search(text[max(start, stop.start() - _BEFORE) : stop.start()]):
-        return False
+    initial = len(follower) == 1 and text.startswith(".", following.end()) if following else False
+    begins = capital and not initial and follower[:_BEFORE].casefold() in _STARTERS
+    said = text[max(start, stop.start() - _BEFORE) : stop.start()]
+    before = said[max(map(said.rfind, (*_QUOTES, " ", "\n", "\t"))) + 1 :].lstrip("*_")
+    lower = before.casefold()
+    if before.isdigit():
+        is_first = len(before) <= 3 and _is_first(text, start, stop.start() - len(before))  # the number of an item
+        return capital and not is_first and (begins or not _ORDINAL.search(said))
     if lower in _HOURS:
-        return capital and next_word not in _DAYS and not (after and after[1].startswith("("))
-    lettered = all(len(part) == 1 and part.isalpha() for part in lower.split("."))  # "U.S.", an initial
-    if lower in _OFTEN or lettered:
-        return starts
-    if not capital:
-        return len(before) > 2 and before[-1].isalpha() and before.isascii() and not stop["close"]
-    return True
+        return capital and follower[:_BEFORE].casefold() not in _DAYS and not opened.startswith("(")
+    if lower in _ABBREVIATED or all(len(part) == 1 and part.isalpha() for part in lower.split(".")):  # "U.S."
+        return begins
+    return capital or (len(before) > 2 and before[-1].isalpha() and before.isascii() and not stop["close"])
+
+
+def _is_first(text: str, start: int, place: int) -> bool:
+    """Whether a number here would be that of an item: at a sentence's beginning, or after a colon."""
+    before = text[max(start, place - _BEFORE) : place].rstrip("*_-•( \t\r\n")
+    return before.endswith((":", ";")) or (not before and place - start <= _BEFORE)

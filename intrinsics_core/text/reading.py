@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from intrinsics_core.text import tables
-from intrinsics_core.text.lines import behind, coded, heading, holds, in_list, is_fence, listed, mark, unmarked
+from intrinsics_core.text.lines import behind, coded, heading, in_list, is_fence, mark, unmarked
 from intrinsics_core.text.prose import ended, is_ended
 from intrinsics_core.text.sentences import Span
 from intrinsics_core.text.words import AUXILIARY, NO, SADLY, SURELY, YES
@@ -20,6 +20,7 @@ from intrinsics_core.text.words import AUXILIARY, NO, SADLY, SURELY, YES
 _LONGEST, _MOST = 300, 25  # characters of a question and of what introduces items; words of that
 _DEEP = 3  # so many items above an item are read with it, the nearest ones
 _MARKS = "*_ \t:"
+_ENDS = " \t,;"
 _TAB = 4  # spaces that a tab stands for
 
 
@@ -68,27 +69,22 @@ def columns_of(text: str, spans: Sequence[Span]) -> list[int]:
 
 
 def _read(sentences: Sequence[str], columns: Sequence[int]) -> list[ReadSentence]:
-    said = _in_words(sentences)
-    found, question = list[ReadSentence](), ReadSentence("", "")
+    rows, code = tables.in_words(sentences), coded(sentences)
+    boxed = _without_boxes(["" if i in code else row for i, row in enumerate(rows)])
+    said = [row if i in code else boxed[i] for i, row in enumerate(rows)]
+    found, asks, of = list[ReadSentence](), "", 0  # of: the section of the question
     places = _places([text if said[i] else "" for i, text in enumerate(sentences)], columns or [0] * len(sentences))
     for text, words, (front, section, introduces) in zip(sentences, said, places, strict=True):
-        if asks := asked(text):
-            question = ReadSentence("" if introduces else asks, "", section)
+        if question := asked(text):
+            asks, of = "" if introduces else question, section
             found.append(ReadSentence("", "", section))
             continue
         read = "" if introduces else words
         if read and front:
-            read = listed(front, read) if in_list(read) else ended(behind(front, read))
-        found.append(ReadSentence(read, words, section, question.text if read and question.section == section else ""))
-        question = ReadSentence("", "") if words else question
+            read = ended(behind(front, unmarked(read).rstrip(_ENDS) if in_list(read) else read))
+        found.append(ReadSentence(read, words, section, asks if read and of == section else ""))
+        asks = "" if words else asks
     return found
-
-
-def _in_words(sentences: Sequence[str]) -> list[str]:
-    """The sentences with rows of tables and boxes in words. Code stays as it is."""
-    rows, code = tables.in_words(sentences), coded(sentences)
-    said = _without_boxes(["" if i in code else row for i, row in enumerate(rows)])
-    return [row if i in code else said[i] for i, row in enumerate(rows)]
 
 
 # --- what stands above a sentence ---------------------------------------------------------------------------------
@@ -129,7 +125,7 @@ def _is_above(items: Sequence[tuple[int, str, str]], column: int, kind: str) -> 
     """Whether the last item is above a new one: it is indented less, or holds it as "(1)" holds "a)"."""
     last, _, says = items[-1]
     return last < column or (
-        last == column and bool(says) and all(k != kind for c, k, _ in items[-_DEEP:] if c == last)
+        last == column and says != "" and kind not in [k for c, k, _ in items[-_DEEP:] if c == last]
     )
 
 
@@ -137,10 +133,8 @@ def _opens(lines: Sequence[str], columns: Sequence[int], i: int, item: bool) -> 
     """Whether a list begins below a sentence."""
     if i + 1 == len(lines) or columns[i + 1] < 0 or heading(lines[i + 1]) or not in_list(lines[i + 1]):
         return False
-    if not item or columns[i] != columns[i + 1]:
-        return not item or columns[i] < columns[i + 1]
-    outer, inner = mark(lines[i]), mark(lines[i + 1])
-    return outer != inner and (lines[i].endswith(":") or holds(outer, inner))
+    below = columns[i] == columns[i + 1] and lines[i].endswith(":") and mark(lines[i]) != mark(lines[i + 1])
+    return not item or columns[i] < columns[i + 1] or below
 
 
 def _introduction(text: str) -> str:
@@ -162,8 +156,7 @@ _OPEN = re.compile(
 )
 _CLOSING = "*_\"'”’»)] \t\r\n"
 _BEGUN = re.compile(
-    rf"\A(?:(?:{SADLY})\b,? )?(?:(?P<yes>{YES}|{SURELY})"
-    rf"|(?P<no>(?:{NO})(?!\.\s?\d)|(?:(?:{SADLY}|{SURELY}) )?not))\b"
+    rf"\A(?:(?:{SADLY})\b,? )?(?:(?:{YES}|{SURELY})|(?P<no>(?:{NO})(?!\.\s?\d)|(?:(?:{SADLY}|{SURELY}) )?not))\b"
     r"(?:,? unfortunately)?(?:\s?[.,;:!–—-]++\s*|\Z)",
     re.IGNORECASE,
 )
@@ -204,8 +197,7 @@ def answered(question: str, answer: str) -> str:
 
 _BOX = re.compile(r"(?<!\S)(\[[ xX✓✔]\]|[☐☑☒🗹])(?=\s|\Z)")
 _EMPTY = ("[ ]", "☐")
-_BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])?\Z")
-_ENDS = " \t\r\n.,;:|"
+_AROUND = " \t\r\n.,;:|"
 
 
 def _without_boxes(sentences: Sequence[str]) -> list[str]:
@@ -224,17 +216,16 @@ def _ticked(text: str, ticked: bool) -> str:
     first, or it has no end mark and several, or one at its end.
     """
     before, *rest = _BOX.split(text)
-    if not rest:
-        return text
-    marks, names = rest[::2], [name.strip(_ENDS) for name in rest[1::2]]
-    begins = _BULLET.match(before.strip()) is not None
-    if begins and not ticked and len(names) == 1 and names[0]:
-        return ended(rest[1].strip())
+    names = [name.strip(_AROUND) for name in rest[1::2]]
+    begins = not unmarked(before + " ")
+    if not rest or (begins and not ticked and names == [names[0]] and names[0]):
+        return ended(names[0]) if rest else text
     if not (begins or before.rstrip().endswith(":")) and (is_ended(text) or (len(names) == 1 and names[0])):
         return text
-    opening = "" if begins else before.strip(_ENDS)
+    opening = "" if begins else before.strip(_AROUND)
     if not names[-1]:  # "shower [x] bathtub [ ]"
         names, opening = [opening, *names[:-1]], ""
-    told = [f"not {name}" if box in _EMPTY else f"{name}: yes" for box, name in zip(marks, names, strict=True) if name]
-    said = "; ".join(told)
-    return ended(f"{opening}: {said}" if opening and said else said or opening) if told else text
+    told = [
+        f"not {name}" if box in _EMPTY else f"{name}: yes" for box, name in zip(rest[::2], names, strict=True) if name
+    ]
+    return ended(behind(opening, "; ".join(told))) if told else text

@@ -11,11 +11,11 @@ import re
 import unicodedata
 from collections import Counter
 
+from intrinsics_core.text.words import word_set
+
 LOOKED_AT = 2_000
 """Characters of a text that are looked at; a script or a language shows in less."""
-# Share of letters from which on a text is of another script: names and quotes in one are common. Behind an English word
-# ("Who wrote Преступление и наказание?") it may be a long title.
-_OTHER, _OTHER_BEHIND_ENGLISH = 0.5, 0.85
+_OTHER, _OTHER_BEHIND_ENGLISH = 0.5, 0.85  # shares of letters; behind an English word it may be a long title
 
 # Words that nearly every sentence has. What English spells alike ("die", "van", "per", "come") is left out.
 _COMMON = {
@@ -37,16 +37,12 @@ _COMMON = {
     "Indonesian": "yang itu dengan untuk pada adalah tidak ke akan juga apa siapa kapan bagaimana oleh",
 }
 # Between the parts of names in any language: alone they tell nothing.
-_PARTICLES = frozenset(
-    ["de", "la", "le", "el", "los", "las", "les", "del", "du", "da", "von", "der", "den", "y", "o", "en", "na"]
+_PARTICLES = word_set("de la le el los las les del du da von der den y o en na")
+_ENGLISH = word_set(
+    "the of and to is was were are that it for with as by on be this from at which have has not or an its but what when"
+    " who how where why does did do can will would should their they he she you we i if than then there all about into"
 )
-_COMMON_ENGLISH = (
-    "the of and to is was were are that it for with as by on be this from at which have has not or an its"
-    " but what when who how where why does did do can will would should their they he she you we i if than"
-    " then there all about into"
-)
-_ENGLISH = frozenset(_COMMON_ENGLISH.split())
-_WORDS = {language: frozenset(words.split()) - _ENGLISH for language, words in _COMMON.items()}
+_WORDS = {language: word_set(words) - _ENGLISH for language, words in _COMMON.items()}
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -55,26 +51,23 @@ def unfitted_language(text: str) -> str | None:
 
     A few words that say nothing of their language count as English.
     """
-    looked_at = text[:LOOKED_AT]
-    return _script(looked_at) or _language(looked_at)
+    found = _WORD.findall(text[:LOOKED_AT])
+    english = bool(found) and found[0].casefold() in _ENGLISH
+    return _script("".join(found), _OTHER_BEHIND_ENGLISH if english else _OTHER) or _language(found)
 
 
-def _script(text: str) -> str | None:
-    letters = [c for c in text if c.isalpha()]
-    other = [c for c in letters if not c.isascii()]
-    names = Counter(unicodedata.name(c, "unknown").split()[0] for c in other)
+def _script(letters: str, share: float) -> str | None:
+    names = Counter(unicodedata.name(letter, "unknown").split()[0] for letter in letters if not letter.isascii())
     del names["LATIN"]
-    first = _WORD.search(text)
-    english = first is not None and first[0].casefold() in _ENGLISH
-    if not letters or sum(names.values()) < (_OTHER_BEHIND_ENGLISH if english else _OTHER) * len(letters):
+    if not letters or sum(names.values()) < share * len(letters):
         return None
     name = names.most_common(1)[0][0]
     return name if name == "CJK" else name.capitalize()
 
 
-def _language(text: str) -> str | None:
+def _language(found_words: list[str]) -> str | None:
     # A capital inside a text begins a name more often than a sentence.
-    words = {word.casefold() for i, word in enumerate(_WORD.findall(text)) if i == 0 or word.islower()}
+    words = {word.casefold() for i, word in enumerate(found_words) if i == 0 or word.islower()}
     english = len(words & _ENGLISH)
     found = {language: words & common for language, common in _WORDS.items()}
     best = max(found, key=lambda language: len(found[language]))

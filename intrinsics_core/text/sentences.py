@@ -1,8 +1,7 @@
 """Sentences with exact offsets into the caller's own text.
 
-Which splitter is used is the profile's choice. The published adapters were trained on NLTK's
-``PunktSentenceTokenizer()`` *untrained* ("by Dr. | A. Moreau" is two sentences), and their prompts must match byte for
-byte: that is :func:`punkt`, which needs no downloaded data.
+The published adapters were trained on NLTK's ``PunktSentenceTokenizer()`` *untrained* ("by Dr. | A. Moreau" is two
+sentences), and their prompts must match byte for byte: that is :func:`punkt`, which needs no downloaded data.
 """
 
 from __future__ import annotations
@@ -67,8 +66,7 @@ def punkt(text: str) -> tuple[Span, ...]:
     """Sentences of a text, in order, without the whitespace between them.
 
     Every character that is not whitespace lies in exactly one sentence, and ``text[s.begin:s.end] == s.text`` holds
-    for each. An empty or blank text has no sentences. Results are kept for the last 1,024 texts of up to 20,000
-    characters, so a passage that several intrinsics look at is split once.
+    for each. An empty or blank text has no sentences. A passage that several intrinsics look at is split once.
     """
     if not text.strip():
         return ()

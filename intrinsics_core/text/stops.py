@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 _STOP = re.compile(r"(?<![.!?。！？])[.!?。！？]++[\"'”’)\]]*+(?:\s++|(?<=[。！？]))|\n\s*+")
-_NAME = re.compile(r"\b[A-Z][a-z]?\.")  # "W.", "Mr."
 
 
 def starts(text: str, *, names: bool = False) -> list[int]:
@@ -23,4 +22,5 @@ def starts(text: str, *, names: bool = False) -> list[int]:
 
 
 def _after_a_name(text: str, stop: int) -> bool:
-    return any(_NAME.fullmatch(text, begin, stop + 1) for begin in range(max(0, stop - 2), stop))
+    name = text[max(0, stop - 3) : stop].replace("(", " ").split()[-1:]  # "W.", "Mr."
+    return bool(name) and text[stop] == "." and name[0].isalpha() and name[0].istitle() and len(name[0]) < 3

@@ -16,18 +16,17 @@ YES, NO = "✅✔☑✓", "❌✗✘✖🚫⛔"
 """Marks that stand for a yes and for a no."""
 _MARKS = {**dict.fromkeys(YES, "yes"), **dict.fromkeys(NO, "no")}
 _EMOJI = "\ufe0f"  # behind a mark that is drawn as an emoji
-_TICKED, _CROSSED = frozenset((*YES, "yes", "•", "●")), frozenset((*NO, "no"))
-_UNTICKED = frozenset(("", "-", "–", "—"))
-_X = "x"  # a tick or a cross
+_TICKED, _CROSSED, _UNTICKED = {*YES, "yes", "•", "●"}, {*NO, "no"}, {"", "-", "–", "—"}
 _VALUES = frozenset((*_UNTICKED, "free", "none", "closed", "included", "sold out", "n/a", "unlimited", "yes", "no"))
 """What stands in place of a number, and names no column of them."""
 # A cell that is a number, an amount or a time: "€8", "from 9 a.m.", and not "room 12".
 _NUMERIC = re.compile(r"\A(?:(?:from|about|up to|until|since|EUR|USD|CHF|GBP)\s)?\W{0,3}\d", re.IGNORECASE)
-_CELL = re.compile(r"[^\s]++(?: [^\s]++)*+")
-_WIDE = re.compile(r"[^\s.!?:](?:[ ]{3,}+|\t)\S")
+_GAP = re.compile(r"[ \t]*\t[ \t]*| {2,}")
+_WIDE = re.compile(r"[^\s.!?:](?: {3,}+|\t)\S")
 _FIELD = re.compile(
     r"\A\W{0,3}(?P<label>[^\W\d][^:\"\n.!?]{0,30})\"?: (?P<q>\"?)(?P<value>[^\n:\"]{1,60}?)(?<![.!?])(?P=q)[,;]?\Z"
 )
+_CSV = ";,"
 _LONGEST = 8  # words of a cell of columns or of CSV
 _LEAST = 3  # lines of CSV; two lines of prose may have as many commas
 
@@ -46,14 +45,11 @@ def in_words(sentences: Sequence[str]) -> list[str]:
 
     Returns:
         As many texts. Only rows of tables differ from what was given: rules, and the row that names the columns,
-        become "", and columns without names stand between bars.
+        become "".
     """
     found = [*sentences]
     for begin, cells, is_csv in _tables(sentences):
-        rows = found[begin : begin + len(cells)]
-        if not is_csv and not is_row(rows[0]):
-            rows = [f"| {' | '.join(row)} |" for row in cells]
-        found[begin : begin + len(cells)] = _rows(rows, cells, is_csv)
+        found[begin : begin + len(cells)] = _rows(found[begin : begin + len(cells)], cells, is_csv)
     return _records(found)
 
 
@@ -74,98 +70,77 @@ def has_columns(line: str) -> bool:
 
 def are_csv(lines: Sequence[str]) -> bool:
     """Whether all lines are rows of one table of CSV."""
-    return len(lines) >= _LEAST and len(_csv(lines, 0)) == len(lines)
+    return len(lines) >= _LEAST and any(len(_run(lines, 0, separator)) == len(lines) for separator in _CSV)
 
 
 # --- where tables are ---------------------------------------------------------------------------------------------
 
 
 def _tables(sentences: Sequence[str]) -> Iterator[tuple[int, list[Cells], bool]]:
-    """Where each run of two rows or more begins, its cells, and whether it is CSV."""
-    columns, i = list(map(_columns, sentences)), 0
+    """Where each table begins, its cells, and whether it is CSV."""
+    i = 0
     while i < len(sentences):
-        end = i
-        while end < len(sentences) and is_row(sentences[end]):
-            end += 1
-        cells, is_csv = list(map(_cells, sentences[i:end])), False
-        if not cells and columns[i]:
-            end = i + 1
-            while end < len(sentences) and _are_aligned(columns[end - 1], columns[end]):
-                end += 1
-            cells = [[cell[0] for cell in row] for row in columns[i:end]]
-        if len(cells) < 2 and i + _LEAST <= len(sentences) and len(found := _csv(sentences, i)) >= _LEAST:
-            cells, is_csv = found, True
-        if len(cells) > 1:
-            yield i, cells, is_csv
-        i += max(1, len(cells))
-
-
-def _cells(row: str) -> Cells:
-    return [cell.strip() for cell in row.strip().removeprefix("|").removesuffix("|").split("|")]
-
-
-def _columns(text: str) -> list[re.Match[str]]:
-    """The cells of a row of columns, none of prose."""
-    if "\n" in text or text.endswith((".", "!", "?")) or is_row(text) or not has_columns(text):
-        return []
-    cells = list(_CELL.finditer(text))
-    return cells if all(len(cell[0].split()) <= _LONGEST for cell in cells) else []
-
-
-def _are_aligned(row: Sequence[re.Match[str]], following: Sequence[re.Match[str]]) -> bool:
-    """Whether the cells of two rows begin or end at the same places, or stand between tabs."""
-    if not row or len(row) != len(following):
-        return False
-    tabs = "\t" in row[0].string and "\t" in following[0].string
-    return tabs or all(a.start() == b.start() or a.end() == b.end() for a, b in zip(row, following, strict=True))
-
-
-def _csv(lines: Sequence[str], begin: int) -> list[Cells]:
-    """The cells of the lines of CSV that begin at a place; none where the first one names no columns."""
-    for separator in ";,":
-        found = list[Cells]()
-        for line in lines[begin:]:
-            cells = _separated(line, separator)
-            if len(cells) < 2 or (found and len(cells) != len(found[0])):
+        for separator, least in (("|", 2), (" ", 2), (";", _LEAST), (",", _LEAST)):
+            if i + least <= len(sentences) and len(cells := _run(sentences, i, separator)) >= least:
+                yield i, cells, separator in _CSV
+                i += len(cells)
                 break
-            found.append(cells)
-        names = found[0] if found else [""]
-        if all(names) and len({*names}) == len(names) and not any(map(str.isdigit, "".join(names))):
-            return found
-    return []
+        else:
+            i += 1
+
+
+def _run(lines: Sequence[str], begin: int, separator: str) -> list[Cells]:
+    """The cells of the lines from a place on that have as many; none where the first line of CSV names no columns."""
+    found = list[Cells]()
+    for at in range(begin, len(lines)):
+        cells = _cells(lines[at], separator)
+        if not cells or (separator != "|" and found and len(cells) != len(found[0])):
+            break
+        if separator in _CSV and not found and (len({"", *cells}) <= len(cells) or any(map(str.isdigit, lines[at]))):
+            break
+        found.append(cells)
+    return found
+
+
+def _cells(line: str, separator: str) -> Cells:
+    """The cells of a row of a table with bars, of columns or of CSV; none of prose."""
+    if is_row(line):
+        bare = line.strip().removeprefix("|").removesuffix("|")
+        return [cell.strip() for cell in bare.split("|")] if separator == "|" else []
+    if "\n" in line or line.endswith((".", "!", "?")):
+        return []
+    if separator == " ":
+        cells = _GAP.split(line) if has_columns(line) else []
+    else:
+        cells = _separated(line, separator) if separator in line and not is_ended(line) else []
+    return cells if len(cells) > 1 and all(len(cell.split()) <= _LONGEST for cell in cells) else []
 
 
 def _separated(line: str, separator: str) -> Cells:
-    """The cells of a line of CSV, none of prose."""
-    if separator not in line or "\n" in line or is_ended(line):
-        return []
     try:
-        (cells,) = csv.reader([line], delimiter=separator, skipinitialspace=True)
+        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
     except csv.Error:
         return []
-    return [cell.strip() for cell in cells] if all(len(cell.split()) <= _LONGEST for cell in cells) else []
 
 
 # --- what their rows say ------------------------------------------------------------------------------------------
 
 
 def _rows(rows: Sequence[str], cells: Sequence[Cells], is_csv: bool) -> list[str]:
-    rules = [is_rule(row) for row in rows]
-    if rules[0]:  # of a grid
+    if is_rule(rows[0]):  # of a grid
         return ["", *(_rows(rows[1:], cells[1:], is_csv) if cells[2:] else rows[1:])]
-    below = [row for row, rule in zip(cells, rules, strict=True) if not rule][1:]
-    if not (is_csv or rules[1] or _names_columns(cells[0], below)):
-        return ["" if rule else row for row, rule in zip(rows, rules, strict=True)]
+    bare = ["" if is_rule(row) else row for row in rows]
+    names, *below = [row for row, text in zip(cells, bare, strict=True) if text]
+    if not (is_csv or not bare[1] or _names_columns(names, below)):
+        return bare
     if not below:
         return list(rows)  # names alone
-    names = cells[0]
     whole = [row for row in below if len(row) == len(names)]
-    marks = [_marks({row[i].rstrip(_EMOJI).casefold() for row in whole}) for i in range(len(names))]
-    said = [
-        "" if rule else _row(names, row, marks) if len(row) == len(names) else text
-        for text, row, rule in zip(rows[1:], cells[1:], rules[1:], strict=True)
+    marks = [_marks({cell.rstrip(_EMOJI).casefold() for cell in column}) for column in zip(*whole, strict=True)]
+    return [
+        _row(names, row, marks) if i and text and len(row) == len(names) else text if i else ""
+        for i, (text, row) in enumerate(zip(bare, cells, strict=True))
     ]
-    return ["", *said]
 
 
 def _records(sentences: Sequence[str]) -> list[str]:
@@ -173,17 +148,16 @@ def _records(sentences: Sequence[str]) -> list[str]:
 
     Records are lines of labels and values, of JSON too, of which one label comes again and others between.
     """
-    lines = [_FIELD.match(text) for text in sentences]
-    labels = [line["label"] if line else "" for line in lines]
-    first = next(filter(None, labels), "")
+    fields = [line.group("label", "value") if (line := _FIELD.match(text)) else ("", "") for text in sentences]
+    labels = [label for label, _ in fields if label]
     found, front = [*sentences], ""
-    if labels.count(first) < 2 or len({*filter(None, labels)}) < 2:
+    if len({*labels}) < 2 or labels.count(labels[0]) < 2:
         return found
-    for i, line in enumerate(lines):
-        said = f"{line['label']}: {line['value']}" if line else ""
-        if said and front and line and line["label"] != first:
-            found[i] = f"{front}; {said}."
-        front = said if line and line["label"] == first else front
+    for i, (label, value) in enumerate(fields):
+        if label == labels[0]:
+            front = f"{label}: {value}"
+        elif label and front:
+            found[i] = f"{front}; {label}: {value}."
     return found
 
 
@@ -200,11 +174,11 @@ def _names_columns(names: Cells, below: Sequence[Cells]) -> bool:
 
 def _marks(told: set[str]) -> dict[str, str]:
     """What the marks of one column say. Beside ticks, "x" is a cross; beside empty cells alone it is a tick."""
-    ticked = told & _TICKED or (_X in told and told & _UNTICKED)
-    if ticked and told <= _TICKED | _CROSSED | _UNTICKED | {_X}:
-        x = "no" if told & _TICKED else "yes"
-        return {**_MARKS, **dict.fromkeys(_TICKED, "yes"), **dict.fromkeys(_CROSSED | _UNTICKED, "no"), _X: x}
-    return _MARKS
+    ticked = told & _TICKED or ("x" in told and told & _UNTICKED)
+    if not ticked or not told <= _TICKED | _CROSSED | _UNTICKED | {"x"}:
+        return _MARKS
+    x = {"x": "no" if told & _TICKED else "yes"}
+    return dict.fromkeys(_TICKED, "yes") | dict.fromkeys(_CROSSED | _UNTICKED, "no") | x
 
 
 def _row(names: Cells, cells: Cells, marks: Sequence[dict[str, str]]) -> str:

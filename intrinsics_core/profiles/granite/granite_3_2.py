@@ -207,7 +207,7 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
             "uncertainty",
             "certainty",
             prompts.certainty,
-            partial(writers.certainty, labels=writers.PERCENTAGES if paper else writers.CERTAINTIES),
+            partial(writers.certainty, labels=readers.SHARES if paper else readers.CERTAINTIES),
             constraint=Choice(readers.PERCENTAGES if paper else readers.DIGITS),
         ),
         "hallucination-detection": Format(

@@ -158,7 +158,7 @@ def _uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
 def _say_uncertainty(spec: Spec, task: Task, value: Uncertainty) -> Any:
     if (rule := spec.likelihood) is not None:
         return _said(spec, writers.certainty(value, rule.values))
-    return _said(spec, writers.certainty(value), writers.certainty(value, writers.PERCENTAGES))
+    return _said(spec, writers.certainty(value), writers.certainty(value, readers.SHARES))
 
 
 # --- records of sentences ---------------------------------------------------------------------------------------------
