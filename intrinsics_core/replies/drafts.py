@@ -16,10 +16,9 @@ _CORRECTS = re.compile(
     re.IGNORECASE,
 )
 _SUPPOSES = re.compile(r"\b(?:would|could|might|hypothetical(?:ly)?)\b", re.IGNORECASE)
-_SENTENCE = re.compile(r"[.!?]\s|\n\s*\S|[<>\[\]]")
+_NO_LINE = (". ", "! ", "? ", "\n", "<", ">", "[", "]")  # in what is more than one sentence, or tells of values
 _LONGEST_ANNOUNCEMENT = 120
 _BLANK = re.compile(r"\A(?:[\W_]*+|<[^<>\d]*+>|[\w ]++(?:\|[\w ]++)++)\Z")
-_ID = re.compile(r"<?[a-z]\d{1,9}>?", re.IGNORECASE)
 
 
 def corrects(between: str) -> bool | None:
@@ -37,14 +36,18 @@ def is_announced(before: str, behind: str) -> bool:
     if language.strip().casefold() not in ("", "json") if fence else not language.rstrip("*_").endswith(":"):
         return False
     line = (line or language).strip(" \t\r\n*_")
-    told = _SENTENCE.search(line) or _CORRECTS.search(f"{line} {behind}") or _SUPPOSES.search(line)
+    told = any(mark in line for mark in _NO_LINE) or _CORRECTS.search(f"{line} {behind}") or _SUPPOSES.search(line)
     return len(line) <= _LONGEST_ANNOUNCEMENT and not told
 
 
 def is_blank_form(value: Any) -> bool:
     """Whether a value repeats the form that was asked for, with blanks ("...", "<label>", "yes|no") for its texts."""
-    found = [text for text in _texts(value) if not (text and _ID.fullmatch(text))]
+    found = [text for text in _texts(value) if not _is_id(text.strip("<>"))]
     return any(found) and all(map(_BLANK.match, found))
+
+
+def _is_id(text: str) -> bool:
+    return text[:1].isalpha() and text[1:].isdigit()
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:

@@ -15,11 +15,10 @@ def label_probabilities(
 ) -> dict[str, float] | None:
     """How likely each label was, from the places where the generated text decides between them.
 
-    A label may be split over several tokenizations ("un" + "answerable", "una" + …) and several labels may share
-    their first tokens. So at each token, all alternatives that can only lead to one label are summed for it, weighted
-    with the probability of the tokens before; what was generated is followed until it leaves one label. Alternatives
-    that could still lead to several labels, and were not taken, are unknown and left out. The result is renormalised
-    over the labels: under constrained decoding, that is over the allowed tokens.
+    A label may have several tokenizations, and several labels may share their first tokens. So at each token, all
+    alternatives that can only lead to one label are summed for it, weighted with the probability of the tokens before;
+    what was generated is followed until it leaves one label. Alternatives that could still lead to several labels, and
+    were not taken, are left out. The result is renormalised over the labels.
 
     Args:
         tokens: the generated tokens with their alternatives; None where the runtime gives none.

@@ -1,8 +1,7 @@
 """Words that an answer quotes, and where they stand.
 
-What is written apart, with a hyphen, with capitals or with other stops is taken for the same, as long as letters and
-digits are; what is spelled with other characters is looked for as `quotes.locate_all` does it. An ellipsis in a quote
-leaves words out: its parts must stand in one text, in order.
+Letters and digits must be the same, whatever stands between them. What is spelled with other characters is looked for
+as `quotes.locate_all` does it. The parts of a quote with an ellipsis must stand in one text, in order.
 """
 
 from __future__ import annotations

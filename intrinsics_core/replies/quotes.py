@@ -1,14 +1,11 @@
 """From a verbatim quote to its offsets in the caller's text.
 
-Models quote almost verbatim: they straighten quotation marks, shorten dashes, join lines, drop Markdown, begin with a
-capital and end with dots. So a quote is looked for as it is, then with what does not change its words made alike in
+Models quote almost verbatim. So a quote is looked for as it is, then with what does not change its words made alike in
 both texts: Unicode compatibility forms (NFKC) and case, runs of whitespace, quotation marks, dashes, invisible
-characters; then without the marks of Markdown, too. An ellipsis or quotation marks around the whole quote may be
-missing in the text.
+characters; then without the marks of Markdown, too. An ellipsis or quotation marks around it may be missing.
 
-What is found is always a span of the caller's own text, whole characters with all their combining marks. Letters and
-digits are never skipped or guessed: a quote with other words in it, or with a gap ("hot … sweet"), is not found, and
-the caller counts it as dropped. Time is linear in the length of text and quote.
+What is found is a span of the caller's own text, whole characters with all their combining marks. Letters and digits
+are never skipped or guessed: a quote with other words in it, or with a gap, is not found. Time is linear.
 """
 
 from __future__ import annotations
@@ -39,12 +36,9 @@ _JOINER = "\u200d"
 
 
 def locate(quote: str, text: str) -> Found | None:
-    """The place of a quote: ``text[begin:end]`` says what the quote says.
+    """(begin, end) of a quote: ``text[begin:end]`` says what it says. None where it is blank or is not there.
 
     Of several places the first counts that does not begin or end within a word, else the first.
-
-    Returns:
-        (begin, end) in characters, None where the quote is blank or is not there.
     """
     found = locate_all(quote, text)
     if not found:
@@ -118,8 +112,7 @@ def _trimmed(units: Sequence[str], around: set[str] | frozenset[str]) -> tuple[s
 class _Folded(NamedTuple):
     """A text as units to compare; unit k comes from ``text[begins[k]:ends[k]]``.
 
-    A unit is a character with its combining marks. Several units have one place where a character stands for several:
-    ½, ﬁ. One unit has a long place where several characters count as one: whitespace, dashes.
+    A unit is a character with its combining marks. Several have one place where a character stands for several: ½, ﬁ.
     """
 
     units: list[str]

@@ -1,8 +1,7 @@
-"""An order of documents as a result, every document once, with its rank and score; and groups of answers that say the
-same.
+"""An order of documents as a result, with ranks and scores; and groups of answers that say the same.
 
 Answers are named by their ids, or by their own texts. One that no group names is alone. A reply with a name that is no
-answer's, or with an answer in two groups, is malformed: what it means is not known.
+answer's, or with an answer in two groups, is malformed.
 """
 
 from __future__ import annotations

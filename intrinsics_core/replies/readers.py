@@ -54,11 +54,8 @@ def parsed(reply: Generated, kind: type, expected: str, decoder: json.JSONDecode
 
 
 def value_start(reply: Generated, name: str) -> int:
-    """Where in a reply the value of field ``name`` begins, in the object that is read; 0 where it has none.
-
-    Only log-probabilities are looked up by it. It is 0 where the reply has none, and the reply is not read again.
-    """
-    if not reply.logprobs:
+    """Where in a reply the value of field ``name`` begins, in the object that is read; 0 where it has none."""
+    if not reply.logprobs:  # which alone are looked up by it
         return 0
     found = json_reply.find(reply.text, dict, f'an object with "{name}"')
     return literals.value_place(reply.text, found.begin, name) if found.text == reply.text else 0

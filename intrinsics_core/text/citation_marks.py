@@ -65,15 +65,12 @@ _GAP = re.compile(r"(?<!\s)\s++(?P<stop>[.,;:!?。，！？])?+")
 
 
 def blank_marks(text: str, documents: Sequence[str] = (), names: Iterable[str] = ()) -> str:
-    """The text with spaces in the place of its marks; of a link its words stay.
+    """A text of the same length, with spaces in the place of marks; of a link its words stay.
 
     Args:
         text: an answer, or a sentence of one.
         documents: the texts of the documents, whose numbers may be cited in brackets, counted from 0 or 1.
         names: their ids, titles, file names and addresses, which may stand in brackets.
-
-    Returns:
-        A text of the same length.
     """
     if not any(character in text for character in "[(<【\ue200*¹²³⁴⁵⁶⁷⁸⁹⁰"):
         return text
@@ -85,12 +82,10 @@ def blank_marks(text: str, documents: Sequence[str] = (), names: Iterable[str] =
 
 
 def unmarked(sentences: Sequence[str], documents: Sequence[str] = (), names: Iterable[str] = ()) -> list[str]:
-    """The sentences of an answer as they are read: without marks, "" for one that only names sources.
+    """The sentences of an answer, in order, as they are read: without marks, "" for one that only names sources.
 
     Args:
-        sentences: in order.
-        documents: as `blank_marks` takes them.
-        names: as `blank_marks` takes them.
+        sentences, documents, names: as `blank_marks` takes them.
     """
     names, found, below = tuple(names), list[str](), False
     for sentence in sentences:

@@ -57,7 +57,7 @@ def cleaned(sentences: Sequence[str], is_known: Callable[[str], bool], *, hidden
 
     Args:
         sentences: in order (`layout.laid_out`).
-        is_known: whether a word is one that texts use. "cancella-" and "tions" in the next line are one word then.
+        is_known: whether a word is one that texts use: "cancella-" and "tions" in the next line may be one.
         hidden: what a page would hide is read, too.
     """
     code, found = coded(sentences), list[str]()
@@ -91,10 +91,7 @@ def as_meant(text: str) -> str:
 
 
 def regions(text: str, *, rows: bool = False) -> list[tuple[int, int]]:
-    """(begin, end) of what a page does not show: comments, scripts, hidden elements; none inside another.
-
-    ``rows``: and of short rows of tables, which it shows.
-    """
+    """(begin, end) of what a page hides: comments, scripts, hidden elements. ``rows``: and of short rows of tables."""
     found, at, unclosed = list[tuple[int, int]](), 0, set[str]()
     while "<" in text and (opened := _OPENED.search(text, at)):
         at, name = opened.end(), opened["name"] or ""

@@ -79,7 +79,6 @@ _MARK = (
     r"|(?i:step|part|point|option|choice)\s\d{1,2}\s?[:.)–-]\s+|[①-⑳㈠-㈩]\s*|[一二三四五六七八九十]{1,3}、\s*"
     r"|(?:\[[ xX]?\]|[☐☑☒])\s+"
 )
-_LISTED = re.compile(rf"(?:{_MARK})++")
 _MARKS = re.compile(rf"(?:{_MARK}|[✓✔>]\s+|[QA]:\s*)++")
 _SPEAKS = (">", "Q:", "A:")  # a quote, and who speaks: no items, though they stand alone as items do
 QUOTED = re.compile(r"^(?:>[ \t]?)++(?![ \t]?\d)", re.MULTILINE)
@@ -103,7 +102,9 @@ def in_list(line: str) -> bool:
 
 def unmarked(line: str) -> str:
     """A line without its bullet, its number and its box. A tick stays: it says something."""
-    return line[found.end() :].strip() if (found := _LISTED.match(line)) else line.strip()
+    marks = marks_of(line)
+    says = (i for i, first in enumerate(marks) if first in "✓✔>" or marks[i : i + 2] in _SPEAKS)
+    return line[next(says, len(marks)) :].strip()
 
 
 def mark(line: str) -> str:

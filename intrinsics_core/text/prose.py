@@ -36,8 +36,6 @@ _STARTERS = word_set("""
     elle un une
 """)
 _DAYS = frozenset((*WEEKDAYS, *MONTHS)) | word_set("et est pt pst gmt utc cet")
-# A German ordinal: "am 3. Werktag", "vom 1. März".
-_ORDINAL = re.compile(r"(?<!\bI\s)\b(?:am|im|vom|zum|bis|ab|de[rmns]|das|jede[rnms])\s\d{1,2}\Z", re.IGNORECASE)
 
 
 def is_ended(text: str) -> bool:
@@ -77,8 +75,7 @@ def _ends(text: str, start: int, stop: re.Match[str], end: int) -> bool:
     before = said[max(map(said.rfind, (*_QUOTES, " ", "\n", "\t"))) + 1 :].lstrip("*_")
     lower = before.casefold()
     if before.isdigit():
-        is_first = len(before) <= 3 and _is_first(text, start, stop.start() - len(before))  # the number of an item
-        return capital and not is_first and (begins or not _ORDINAL.search(said))
+        return capital and not (len(before) <= 3 and _is_first(text, start, stop.start() - len(before)))
     if lower in _HOURS:
         return capital and follower[:_BEFORE].casefold() not in _DAYS and not opened.startswith("(")
     if lower in _ABBREVIATED or all(len(part) == 1 and part.isalpha() for part in lower.split(".")):  # "U.S."

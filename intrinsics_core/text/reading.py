@@ -25,11 +25,9 @@ _TAB = 4  # spaces that a tab stands for
 
 
 class ReadSentence(NamedTuple):
-    """A sentence as it is read.
+    """A sentence as it is read: ``text``, "" for nothing. It may be cited for its ``own``: what it says itself.
 
-    text: what models read; "" for nothing. own: for what it may be cited: what it says itself, and of an answer its
-    question, too. section: a number that changes where something else begins. question: the question before it, which
-    it answers; "" for none.
+    ``section`` changes where something else begins. ``question``: the one before it, which it answers; "" for none.
     """
 
     text: str
@@ -39,13 +37,10 @@ class ReadSentence(NamedTuple):
 
 
 def as_read(sentences: Sequence[str], columns: Sequence[int] = ()) -> list[str]:
-    """The sentences of one passage as they are read beside a user's question, as many texts as sentences.
+    """The sentences of one passage (`layout.laid_out`) as they are read beside a user's question, as many texts.
 
-    An answer stands behind its question, however it begins: "Is there a gym? On the second floor."
-
-    Args:
-        sentences: in order (`layout.laid_out`).
-        columns: `columns_of` them; empty: each begins a line.
+    An answer stands behind its question, however it begins: "Is there a gym? On the second floor." ``columns``:
+    `columns_of` the sentences; empty: each begins a line.
     """
     return [f"{each.question}? {each.text}" if each.question else each.text for each in _read(sentences, columns)]
 
@@ -175,13 +170,9 @@ def asked(sentence: str) -> str:
 
 
 def answered(question: str, answer: str) -> str:
-    """A sentence that follows a question, as it is read with it. What is neither yes nor no is not taken for a yes.
+    """A sentence that follows a question (`asked`), as it is read with it. Neither yes nor no is not taken for a yes.
 
     "Is breakfast included?" above "No, it is 9 euros extra." reads "Is not breakfast included: it is 9 euros extra."
-
-    Args:
-        question: what was `asked`.
-        answer: the sentence as it stands, with a mark or a speaker in front.
     """
     polar, said = _POLAR.match(question), _LABELS.sub("", answer).strip()
     if polar is None:

@@ -40,12 +40,7 @@ def in_words(sentences: Sequence[str]) -> list[str]:
     and most cells of a column below it are numbers. A row with another number of cells stays as it is. In a column of
     ticks and crosses a dash or an empty cell says no.
 
-    Args:
-        sentences: the sentences of the document in order, a row of a table being one (`layout.laid_out`).
-
-    Returns:
-        As many texts. Only rows of tables differ from what was given: rules, and the row that names the columns,
-        become "".
+    As many texts as sentences. Only rows of tables differ: rules, and the row that names the columns, become "".
     """
     found = [*sentences]
     for begin, cells, is_csv in _tables(sentences):
