@@ -67,7 +67,8 @@ def evidence(
     if tools is None and not any(text_of(document).strip() for document in retrieved):
         said, earlier = told, [] if known else earlier
     else:
-        searching = {call.name for call in now if _retrieves(call, known)} if tools is None else set(tools)
+        searched = {call.name for call in now if call.done and (call.documents or _repeats(call, known))}
+        searching = searched if tools is None else set(tools)
         said, earlier = ([call for call in calls if call.name in searching] for calls in (told, earlier))
         tell_of_texts([call for call in told if call.name not in searching], searching, tools)
     found = [*retrieved, *map(from_text, said), *_documents(before[::-1]), *map(from_text, earlier)]
@@ -142,10 +143,6 @@ def _told(calls: Iterable[MadeCall], known: Sequence[str]) -> list[MadeCall]:
 
 def _repeats(call: MadeCall, known: Sequence[str]) -> bool:
     return any(text in (call.result or "") for text in known)
-
-
-def _retrieves(call: MadeCall, known: Sequence[str]) -> bool:
-    return call.done and (bool(call.documents) or _repeats(call, known))
 
 
 def only_acknowledges(name: str, arguments: Any, result: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -114,14 +114,17 @@ def without_wrong_citations(cited: Citations, found: HallucinationDetection | Au
     return cited if len(kept) == len(cited.citations) else cited.model_copy(update={"citations": tuple(kept)})
 
 
-def heading(metadata: Mapping[str, Any], fields: Iterable[str] = ()) -> str | None:
-    """What is shown above a document's text: its title, then a line ``key: value`` for each of the fields; None for
-    nothing. The text itself stays as it is, so that offsets in it are exact.
+def heading(
+    metadata: Mapping[str, Any], fields: Iterable[str] = (), line: Callable[[str, Any], str] = "{}: {}".format
+) -> str | None:
+    """What is shown above a document's text: its title, then a ``line`` for each of the fields; None for nothing.
+
+    The text itself stays as it is, so that offsets in it are exact.
     """
-    name = metadata.get("title")
-    title = [name] if isinstance(name, str) and name else []
-    shown = [field for field in fields if metadata.get(field) is not None and not (field == "title" and title)]
-    return "\n".join([*title, *(f"{field}: {metadata[field]}" for field in shown)]) or None
+    title = metadata.get("title")
+    lines = [title] if isinstance(title, str) and title else []
+    shown = [field for field in fields if metadata.get(field) is not None and (field, title) != ("title", str(title))]
+    return "\n".join([*lines, *(line(field, metadata[field]) for field in shown)]) or None
 
 
 def citation_title(metadata: Mapping[str, Any]) -> str | None:

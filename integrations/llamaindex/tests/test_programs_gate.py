@@ -7,16 +7,14 @@ import json
 from typing import Any
 
 import pytest
-from llama_index.core import VectorStoreIndex
 from llama_index.core.query_engine import RetrieverQueryEngine, SubQuestionQueryEngine
 from llama_index.core.question_gen import LLMQuestionGenerator
 from llama_index.core.schema import NodeWithScore, TextNode
 from llama_index.core.tools import QueryEngineTool, ToolMetadata
-from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate
 
 from integrations.llamaindex.tests.llms import BOTH, CompletingLLM, JudgeLLM, searching
-from intrinsics_core import InvalidInput, RuntimeUnavailable
+from intrinsics_core import RuntimeUnavailable
 from tests.scripted import Scripted
 
 HARBOUR = "The Harbour Hotel charges 120 euros a night, breakfast included."
@@ -138,14 +136,6 @@ def test_20_a_comparison_of_two_nodes_passes_without_sub_questions() -> None:
     synthesizer = AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, canned=CANNED, block_unsure=True)
     response: Any = synthesizer.synthesize(COMPARED[1], brochures())
     assert response.response != CANNED
-
-
-def test_20_a_chat_engine_has_the_same_choices() -> None:
-    search = VectorStoreIndex([TextNode(text=HARBOUR)], embed_model=IntrinsicsEmbedding()).as_retriever()
-    noting = AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, mode="annotate").as_chat_engine(search)
-    assert noting.chat(OFF_TOPIC).response.strip() == CHEAPER
-    with pytest.raises(InvalidInput, match="did you mean 'annotate'"):
-        AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, mode="anotate").as_chat_engine(search)
 
 
 def test_20_a_language_models_no_blocks() -> None:

@@ -19,10 +19,8 @@ from llama_index.response_synthesizers.rag_intrinsics import AnswerabilityGate, 
 from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 
 from integrations.llamaindex.tests.llms import BOTH, CompletingLLM, JudgeLLM, searching
-from intrinsics_core import InvalidInput, RuntimeUnavailable
+from intrinsics_core import InvalidInput
 from intrinsics_core.embedded.models.bi_encoder import SHIPPED
-from intrinsics_core.profiles.prompted import PROFILE
-from tests.contract.scripts import no_judge
 
 ASKED = "When does the town library close on Saturdays?"
 HOURS = "The town library is open from nine to six on weekdays. On Saturdays it closes at one in the afternoon."
@@ -131,32 +129,6 @@ def answering() -> RetrieverQueryEngine:
 TURNS = [ChatMessage("Tell me about the town library."), ChatMessage("It stands by the river.", role="assistant")]
 
 
-def test_18_the_rewriter_of_a_chat_engine_follows_its_on_error() -> None:
-    down = no_judge()
-    writer = CompletingLLM(reply="It closes at one in the afternoon.")
-    for on_error in ("open", "fallback"):
-        chat = AnswerabilityGate(writer, check=BOTH, runtime=down, on_error=on_error).as_chat_engine(
-            search(), chat_history=TURNS
-        )
-        assert chat.chat("When does it close on Saturdays?").response.strip() == writer.reply
-    closed = AnswerabilityGate(
-        writer, check=BOTH, runtime=down, on_error="closed", canned="Ask at the desk."
-    ).as_chat_engine(search(), chat_history=TURNS)
-    assert closed.chat("When does it close on Saturdays?").response == "Ask at the desk."
-    with pytest.raises(RuntimeUnavailable):
-        AnswerabilityGate(writer, check=BOTH, runtime=down).as_chat_engine(search(), chat_history=TURNS).chat(
-            "And Sundays?"
-        )
-
-
-def test_18_the_rewriter_of_a_chat_engine_follows_its_profile_and_date() -> None:
-    chat = AnswerabilityGate(
-        CompletingLLM(reply="x"), check=BOTH, profile=PROFILE, date="May 1, 2024", runtime=strict()
-    ).as_chat_engine(search())
-    rewriter = chat._retriever._rewriter
-    assert (rewriter.profile, rewriter.date) == (PROFILE, "May 1, 2024")
-
-
 # --- 18: wrong choices and misspelt settings, when they are made ----------------------------------------------------
 
 
@@ -184,14 +156,13 @@ def test_18_a_wrong_name_is_told_with_the_nearest_one(build: Any, nearest: str) 
     [
         (lambda: AnswerabilityGate(CompletingLLM(reply="x"), check=BOTH, cannned="No."), "canned"),  # type: ignore[call-arg]
         (lambda: AnswerabilityGate(CompletingLLM(reply="x"), check=BOTH, on_error="clsed"), "closed"),
-        (lambda: AnswerabilityGate(CompletingLLM(reply="x")).as_chat_engine(search(), sytem_prompt="Be brief."),
-         "system_prompt"),
+        (lambda: AnswerabilityGate(CompletingLLM(reply="x"), mode="anotate"), "annotate"),
         (lambda: AnswerCheck(metadata_mod="llm").as_query_engine(answering()), "metadata_mode"),
         (lambda: IntrinsicsRetriever(search(), mode="reciprocal_rerankk"), "reciprocal_rerank"),
         (lambda: IntrinsicsRetriever(search(), similarity_topk=3), "similarity_top_k"),
         (lambda: IntrinsicsEmbedding(embed_batch_siez=3), "embed_batch_size"),
     ],
-    ids=["canned", "on_error", "chat prompt", "audited", "fusion", "top_k", "embedding"],
+    ids=["canned", "on_error", "mode", "audited", "fusion", "top_k", "embedding"],
 )  # fmt: skip
 def test_18_a_wrong_name_in_what_is_built_of_parts_too(build: Any, nearest: str) -> None:
     with pytest.raises(InvalidInput, match=f"did you mean '{nearest}'"):

@@ -6,6 +6,7 @@ from typing import Any
 
 from llama_index.core import QueryBundle, VectorStoreIndex
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
 from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore, TextNode
@@ -41,7 +42,7 @@ def answer() -> list[str]:
     engine = AnswerCheck().as_query_engine(RetrieverQueryEngine(searching(), gate))
     response = engine.query(QUESTION)
     told: dict[str, Any] = (response.metadata or {})["rag_intrinsics"]
-    chat = AnswerabilityGate(MockLLM(max_tokens=8), check="audit").as_chat_engine(searching())
+    chat = CondenseQuestionChatEngine.from_defaults(engine, llm=MockLLM(max_tokens=8))
     reply = chat.chat("Which umbrellas does the bakery sell?")
     said = RetrieverQueryEngine.from_args(searching(), llm=MockLLM(max_tokens=8)).query(QUESTION)
     annotated = AnswerCheck(["citations", "hallucination-detection"]).check(QUESTION, said)

@@ -30,13 +30,7 @@ from intrinsics_core.runtimes.configs import key_apart, with_key
 T = TypeVar("T")
 
 
-def _several(values: object) -> object:
-    if isinstance(values, str):
-        return (values,)  # one name, not its letters
-    return tuple(values) if isinstance(values, Iterable) else values
-
-
-Several = BeforeValidator(_several)
+Several = BeforeValidator(lambda values: (values,) if isinstance(values, str) else values)
 """Of a setting that is one name or several of them: it is then a tuple."""
 
 
@@ -95,7 +89,10 @@ class RuntimeHolder(BaseComponent):
 
     @field_serializer("runtime")
     def _shown_runtime(self, value: Any) -> Any:
-        return _shown(value)
+        """A config or a name as it is, an object by its class alone: its fields may hold keys."""
+        if value is None or isinstance(value, str):
+            return value
+        return dict(value) if isinstance(value, Mapping) else {"kind": type(value).__name__}
 
     @property
     def engine(self) -> Runtime:
@@ -219,12 +216,3 @@ class IntrinsicComponent(RuntimeHolder, NoPrompts):
         """The call of the core on these settings."""
         how = {name: getattr(self, name) for name in ("on_error", "date", *self._options)}
         return INTRINSICS[self.intrinsic](messages, documents, **how, **options)
-
-
-def _shown(spec: Any) -> Any:
-    """The runtime as plain values: a config or a name as it is, an object by its class alone (its fields may hold
-    keys). A saved object cannot be made again from that; the component that is loaded says so at its first call.
-    """
-    if spec is None or isinstance(spec, str):
-        return spec
-    return dict(spec) if isinstance(spec, Mapping) else {"kind": type(spec).__name__}

@@ -12,6 +12,7 @@ from llama_index.rag_intrinsics.query import ConversationQuery
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains import scores
+from intrinsics_core.chains.notes import heading
 from intrinsics_core.chains.transcript import ChatTurn, MadeCall, messages
 
 History = Sequence[ChatMessage] | None
@@ -112,11 +113,7 @@ def title_of(node: BaseNode, shown: MetadataMode) -> str | None:
         return None
     hidden = {*scores.KEYS, *_excluded(node, shown)}
     metadata = {key: value for key, value in node.metadata.items() if key not in hidden}
-    title = metadata.pop("title", None)
-    if title is not None and not isinstance(title, str):
-        metadata["title"], title = title, None
-    lines = [node.metadata_template.format(key=key, value=str(value)) for key, value in metadata.items()]
-    return "\n".join([title, *lines] if title else lines) or None
+    return heading(metadata, metadata, lambda key, value: node.metadata_template.format(key=key, value=str(value)))
 
 
 _ALL = "{metadata_str}"

@@ -165,6 +165,15 @@ def under_way(response: Any) -> bool:
     return isinstance(response, StreamingAgentChatResponse)
 
 
+def as_stream(response: Any) -> Any:
+    """A stream that has metadata: that of a chat engine, whose class has none, as a query engine's."""
+    if not isinstance(response, StreamingAgentChatResponse):
+        return response
+    if response.achat_stream is None:
+        return StreamingResponse(response.response_gen, response.source_nodes)
+    return AsyncStreamingResponse(response.async_response_gen(), response.source_nodes)
+
+
 # --- sub-answers ----------------------------------------------------------------------------------------------------
 # ``SubQuestionQueryEngine`` and ``MultiStepQueryEngine`` give a synthesizer questions of their own, answered by an LLM.
 # Such an answer is no source: what it was given from comes beside it.

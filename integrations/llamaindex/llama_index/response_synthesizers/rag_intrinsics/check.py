@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.response.schema import RESPONSE_TYPE, StreamingResponse
-from llama_index.core.chat_engine.types import StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, QueryType
 from llama_index.rag_intrinsics._component import InnerPrompts, IntrinsicComponent, Several
 from llama_index.rag_intrinsics._inputs import History, asked_in, conversation, passages
 from llama_index.rag_intrinsics._responses import (
     answer_of,
+    as_stream,
     calls_of,
     is_structured,
     noted,
@@ -66,7 +66,8 @@ class AnswerCheck(IntrinsicComponent):
     Takes what query engines, chat engines and agents give, streams too. Of an ``AgentOutput`` the sources are what its
     tools returned. Returns a copy whose ``metadata["rag_intrinsics"]`` (of an ``AgentOutput``
     ``response.additional_kwargs["rag_intrinsics"]``) holds, by check, what the command line writes. Offsets count in
-    the response's text and in the nodes' own texts. A stream streams on, and its verdicts are there when it has ended.
+    the response's text and in the nodes' own texts. A stream streams on, and its verdicts are there when it has ended;
+    that of a chat engine comes back as the stream of a query engine, which has metadata.
     A judge that fails leaves a verdict that says so (``degraded``), and the answer as it is.
 
     Args:
@@ -210,11 +211,8 @@ class AnswerCheck(IntrinsicComponent):
         """The same stream, which writes its verdicts into the metadata as they come; a canned answer as it is."""
         if _is_canned(response):
             return response
-        if isinstance(response, StreamingAgentChatResponse):
-            kept = {each.name: getattr(response, each.name) for each in fields(StreamingAgentChatResponse)}
-            return _CheckedChatStream(**kept, metadata={KEY: {}}, _inner=response, _check=self, _asked=asked)
-        signed = noted(response, {})
-        through = self._tokens if isinstance(response, StreamingResponse) else self._atokens
+        signed = noted(as_stream(response), {})
+        through = self._tokens if isinstance(signed, StreamingResponse) else self._atokens
         return replace(signed, response_gen=through(signed.response_gen, asked, signed.metadata[KEY]))
 
     def _tokens(self, tokens: Iterator[str], asked: Asked, verdicts: Verdicts) -> Iterator[str]:
@@ -288,60 +286,6 @@ class AnswerCheck(IntrinsicComponent):
 def _is_canned(response: Any) -> bool:
     """Whether it is no answer but what is said in place of one: no judge has anything to say of it."""
     return CANNED in verdicts_in(noted_on(response))
-
-
-@dataclass
-class _CheckedChatStream(StreamingAgentChatResponse):
-    """The stream of another, token by token; when it has ended, ``response`` is whole and ``metadata`` has verdicts.
-
-    LlamaIndex's own class has no metadata, and fills its queue from a thread that holds it: so this one reads from it.
-    """
-
-    metadata: dict[str, Any] = field(default_factory=dict)
-    _inner: Any = field(default=None, repr=False)
-    _check: Any = field(default=None, repr=False)
-    _asked: Any = field(default=None, repr=False)
-    _ended: bool = field(default=False, init=False, repr=False)
-
-    @property
-    def response_gen(self) -> Generator[str, None, None]:
-        tokens, said = self._inner.response_gen, []
-        if not self._ended:
-            tokens = self._check._tokens(map(_without_space_before(), tokens), self._asked, self.metadata[KEY])
-        for token in tokens:
-            said.append(token)
-            yield token
-        self._end("".join(said))
-
-    async def async_response_gen(self) -> AsyncGenerator[str, None]:
-        tokens, said, stripped = self._inner.async_response_gen(), [], _without_space_before()
-        if not self._ended:
-            begun = (stripped(token) async for token in tokens)
-            tokens = self._check._atokens(begun, self._asked, self.metadata[KEY])
-        async for token in tokens:
-            said.append(token)
-            yield token
-        self._end("".join(said))
-
-    def __str__(self) -> str:
-        return self.response or str(self._inner)
-
-    def _end(self, said: str) -> None:
-        if not self._ended:
-            self.response, self.unformatted_response, self._ended = said.strip(), said, True
-
-
-def _without_space_before() -> Callable[[str], str]:
-    """Takes the space before the first word away from tokens, one after the other: the whole text has none there."""
-    begun = False
-
-    def stripped(token: str) -> str:
-        nonlocal begun
-        token = token if begun else token.lstrip()
-        begun = begun or bool(token)
-        return token
-
-    return stripped
 
 
 class _CheckedQueryEngine(InnerPrompts, BaseQueryEngine):

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextvars import ContextVar
 from typing import Any, ClassVar, Literal
 
-from llama_index.core import Settings
 from llama_index.core.base.response import schema
-from llama_index.core.chat_engine import CondensePlusContextChatEngine
-from llama_index.core.chat_engine.types import AgentChatResponse, BaseChatEngine, StreamingAgentChatResponse
 from llama_index.core.instrumentation import get_dispatcher  # type: ignore[attr-defined]
 from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent, SynthesizeStartEvent
-from llama_index.core.llms import LLM, ChatMessage
+from llama_index.core.llms import LLM
 from llama_index.core.llms.structured_llm import StructuredLLM
-from llama_index.core.memory import BaseMemory, ChatMemoryBuffer
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.memory import BaseMemory
 from llama_index.core.response_synthesizers import BaseSynthesizer, get_response_synthesizer
-from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryType, TextNode
 from llama_index.core.types import RESPONSE_TEXT_TYPE
-from llama_index.query_transform.rag_intrinsics import QueryExpansionTransform, QueryRewriteTransform
 from llama_index.rag_intrinsics._component import InnerPrompts, IntrinsicComponent, check_names
 from llama_index.rag_intrinsics._inputs import aremembered, asked_in, conversation, distinct, passages, remembered
 from llama_index.rag_intrinsics._responses import PlainRefusal, StructuredRefusal, judged_by, noted, sub_answers
-from llama_index.rag_intrinsics.query import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics.check import AnswerCheck, Asked
-from llama_index.retrievers.rag_intrinsics import IntrinsicsRetriever
 from pydantic import BaseModel
 
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains.checks import result_or_fallback
-from intrinsics_core.chains.notes import CANNED, KEY
+from intrinsics_core.chains.notes import CANNED
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.running.flows import CANNED as REFUSAL
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
@@ -41,7 +31,6 @@ from intrinsics_core.running.steps import Steps, arun_steps, run_steps
 dispatcher = get_dispatcher(__name__)
 
 Canned = str | BaseModel | Callable[[str], Any]
-NOTED: ContextVar[dict[str, Any]] = ContextVar("the verdicts on the answer under way, for a chat engine")
 
 
 class _Gate(IntrinsicComponent):
@@ -141,6 +130,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
         if not isinstance(inner, BaseSynthesizer):
             raise InvalidInput("inner neither answers nor is an LLM", expected="a synthesizer, e.g. of "
                                "get_response_synthesizer(...), or an LLM", got=type(inner).__name__)  # fmt: skip
+        self._inner: BaseSynthesizer = inner
         super().__init__(
             llm=inner._llm,
             callback_manager=inner.callback_manager,
@@ -148,74 +138,21 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             streaming=inner._streaming,
             output_cls=inner._output_cls,
         )
-        self._inner: BaseSynthesizer = inner
         self._canned, self._memory = canned, memory
-        self._history: Any = None
         self._gate = _Gate(**settings)
         if check is not None and not isinstance(check, AnswerCheck):
             shared = ("runtime", "api_key", "profile", "date", "metadata_mode")
             check = AnswerCheck(check, **{name: getattr(self._gate, name) for name in shared})
         self._check = check
 
-    def __repr__(self) -> str:
-        return f"AnswerabilityGate({type(self._inner).__name__}, {self._gate!r}, check={self._check!r})"
+    @property
+    def _streaming(self) -> bool:
+        """Whether answers stream: as ``inner`` does, also where a chat engine over a query engine changes it."""
+        return self._inner._streaming
 
-    def as_chat_engine(
-        self,
-        retriever: BaseRetriever,
-        *,
-        chat_history: Sequence[ChatMessage] = (),
-        memory: BaseMemory | None = None,
-        node_postprocessors: Sequence[BaseNodePostprocessor] = (),
-        rewriter: QueryRewriteTransform | None = None,
-        expander: QueryExpansionTransform | None = None,
-        **settings: Any,
-    ) -> BaseChatEngine:
-        """LlamaIndex's chat engine over a retriever, with this gate in it, answered by its LLM.
-
-        Each message is rewritten in the light of the conversation (no LLM needed), searched for, filtered and reranked
-        by the postprocessors, which see the conversation too, gated and checked. Verdicts are in
-        ``response.metadata["rag_intrinsics"]``; of ``stream_chat``, when the stream has ended.
-
-        Args:
-            retriever: yours; an ``IntrinsicsRetriever`` is taken as it is, with its own rewriter.
-            chat_history: turns to begin with.
-            memory: where the conversation is kept; a buffer of the LLM's size where left out.
-            node_postprocessors: what comes between retrieving and answering.
-            rewriter: left out, one on the gate's settings; it keeps the message where it fails and the gate would pass.
-            expander: asks in several ways; none where left out.
-            settings: LlamaIndex's ``system_prompt``, ``context_prompt``, ``context_refine_prompt`` and ``verbose``.
-
-        Raises:
-            InvalidInput: there is no such setting; the message has the nearest name.
-        """
-        known = ("system_prompt", "context_prompt", "context_refine_prompt", "verbose")
-        check_names(settings, known, called=f"{type(self).__name__}.as_chat_engine")
-        if not isinstance(retriever, IntrinsicsRetriever):
-            judge = {name: getattr(self._gate, name) for name in ("runtime", "api_key", "profile", "date")}
-            on_error = "raise" if self._gate.on_error == "raise" else "fallback"
-            rewriter = rewriter or QueryRewriteTransform(on_error=on_error, **judge)
-            retriever = IntrinsicsRetriever(retriever, rewriter=rewriter, expander=expander)
-        if memory is None:
-            most = max(self._llm.metadata.context_window - 256, 256)
-            memory = ChatMemoryBuffer.from_defaults(chat_history=list(chat_history), token_limit=most)
-        engine = _GatedChatEngine(
-            retriever=retriever,
-            llm=self._llm,
-            memory=memory,
-            skip_condense=True,
-            node_postprocessors=list(node_postprocessors),
-            callback_manager=Settings.callback_manager,
-            **settings,
-        )
-        engine._gate = self
-        return engine
-
-    def of_turn(self, inner: BaseSynthesizer, history: Sequence[Any]) -> AnswerabilityGate:
-        """The same around another synthesizer, after these turns."""
-        turn = copy.copy(self)
-        turn._inner, turn._streaming, turn._history = inner, inner._streaming, history
-        return turn
+    @_streaming.setter
+    def _streaming(self, streaming: bool) -> None:
+        self._inner._streaming = streaming
 
     # --- with nodes: what query engines call ------------------------------------------------------------------------
 
@@ -233,9 +170,7 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             "answer": lambda asked: self._inner.synthesize(asked, nodes, additional_source_nodes, **response_kwargs),
             "check": lambda given: given[0]._checked(*given[1:]),
         }
-        steps = self._steps(query, nodes, additional_source_nodes, schema.StreamingResponse)
-        response: schema.RESPONSE_TYPE = run_steps(steps, do)
-        return response
+        return run_steps(self._steps(query, nodes, additional_source_nodes, schema.StreamingResponse), do)
 
     async def asynthesize(
         self,
@@ -251,14 +186,12 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             "answer": lambda asked: self._inner.asynthesize(asked, nodes, additional_source_nodes, **response_kwargs),
             "check": lambda given: given[0]._achecked(*given[1:]),
         }
-        steps = self._steps(query, nodes, additional_source_nodes, schema.AsyncStreamingResponse)
-        response: schema.RESPONSE_TYPE = await arun_steps(steps, do)
-        return response
+        return await arun_steps(self._steps(query, nodes, additional_source_nodes, schema.AsyncStreamingResponse), do)
 
     def _steps(
         self, query: QueryType, nodes: Sequence[NodeWithScore], more: Sequence[NodeWithScore] | None, stream: Any
     ) -> Steps[schema.RESPONSE_TYPE]:
-        history = self._history or (yield "remember", query)
+        history = yield "remember", query
         documents, behind = (passages(distinct(of), self._gate.metadata_mode) for of in (nodes, more or ()))
         found, verdicts = yield from self._gate.judged(query, documents, history, sub_answers(nodes), behind)
         if self._gate.mode == "block" and not found.passes(block_unsure=self._gate.block_unsure):
@@ -275,7 +208,6 @@ class AnswerabilityGate(InnerPrompts, BaseSynthesizer):
             if self._check:
                 asked = Asked(query, history, lambda: distinct(judged_by(nodes, more)))
                 response = yield "check", (self._check, asked, response)
-        NOTED.get({})[KEY] = (response.metadata or {})[KEY]
         return response
 
     # --- with texts alone: there is no metadata to write into ---------------------------------------------------------
@@ -321,56 +253,3 @@ def _said_by(response: Any) -> RESPONSE_TEXT_TYPE:
 
 async def _atokens(text: str) -> AsyncGenerator[str, None]:
     yield text
-
-
-class _GatedChatEngine(CondensePlusContextChatEngine):
-    """See :meth:`AnswerabilityGate.as_chat_engine`."""
-
-    _gate: AnswerabilityGate
-
-    def chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
-        NOTED.set({})
-        response: AgentChatResponse = _noted(super().chat(message, chat_history))
-        return response
-
-    async def achat(self, message: str, chat_history: list[ChatMessage] | None = None) -> AgentChatResponse:
-        NOTED.set({})
-        response: AgentChatResponse = _noted(await super().achat(message, chat_history))
-        return response
-
-    def stream_chat(self, message: str, chat_history: list[ChatMessage] | None = None) -> StreamingAgentChatResponse:
-        NOTED.set({})
-        response: StreamingAgentChatResponse = _noted(super().stream_chat(message, chat_history))
-        return response
-
-    async def astream_chat(
-        self, message: str, chat_history: list[ChatMessage] | None = None
-    ) -> StreamingAgentChatResponse:
-        NOTED.set({})
-        response: StreamingAgentChatResponse = _noted(await super().astream_chat(message, chat_history))
-        return response
-
-    # --- what LlamaIndex calls on the way -----------------------------------------------------------------------------
-
-    def _get_nodes(self, message: str) -> list[NodeWithScore]:
-        query = ConversationQuery(message, chat_history=self._memory.get(input=message))
-        nodes = self._retriever.retrieve(query)
-        for postprocessor in self._node_postprocessors:
-            nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query)
-        return nodes
-
-    async def _aget_nodes(self, message: str) -> list[NodeWithScore]:
-        query = ConversationQuery(message, chat_history=await self._memory.aget(input=message))
-        nodes = await self._retriever.aretrieve(query)
-        for postprocessor in self._node_postprocessors:
-            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query)
-        return nodes
-
-    def _get_response_synthesizer(self, chat_history: list[ChatMessage], streaming: bool = False) -> Any:
-        return self._gate.of_turn(super()._get_response_synthesizer(chat_history, streaming=streaming), chat_history)
-
-
-def _noted(response: Any) -> Any:
-    """With the verdicts; those of a stream, whose class has no metadata, are written into them as it ends."""
-    response.metadata = NOTED.get()
-    return response
