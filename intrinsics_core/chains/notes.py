@@ -122,8 +122,9 @@ def heading(
     The text itself stays as it is, so that offsets in it are exact.
     """
     title = metadata.get("title")
-    lines = [title] if isinstance(title, str) and title else []
-    shown = [field for field in fields if metadata.get(field) is not None and (field, title) != ("title", str(title))]
+    told = isinstance(title, str)
+    lines = [title] if told and title else []
+    shown = [field for field in fields if metadata.get(field) is not None and not (told and field == "title")]
     return "\n".join([*lines, *(line(field, metadata[field]) for field in shown)]) or None
 
 
