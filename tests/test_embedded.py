@@ -164,9 +164,10 @@ def test_a_dialogue_is_rewritten_once_for_all_its_documents(monkeypatch):
     seen = []
     real = standing_alone.choice
     monkeypatch.setattr(standing_alone, "choice", lambda turns: seen.append(turns) or real(turns))
-    text = "A tide mill of another island altogether?"  # no other test asks this
-    run(context_relevance(asked(text), DOCUMENTS))
-    run(fact_check([*asked(text), {"role": "assistant", "content": TRUE}], DOCUMENTS))
+    before = {"role": "assistant", "content": "A tide mill of another island altogether."}  # no other test says this
+    dialogue = [*asked("Which mill is older?"), before, *asked("Who built it?")]
+    run(context_relevance(dialogue, DOCUMENTS))
+    run(fact_check([*dialogue, {"role": "assistant", "content": TRUE}], DOCUMENTS))
     assert len(seen) == 1
 
 

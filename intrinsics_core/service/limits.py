@@ -94,10 +94,8 @@ class Bounded:
         until = asyncio.get_running_loop().time() + self.limits.seconds
         try:
             async with asyncio.timeout_at(until):
-                body = await self._read(scope, receive)
+                body = await self._read(scope, receive, until)
         except TooMuch as error:
-            # A client that still sends would not see the answer to a connection that closes under it.
-            await self._drain(receive, until)
             # What was not read is not read as the next request either.
             response = of_error(error)
             response.headers["connection"] = "close"
@@ -114,20 +112,21 @@ class Bounded:
             scope["headers"] = [*others, (b"content-type", b"application/json")]
             await self._answer(body, until, scope, receive, send)
 
-    async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
+    async def _read(self, scope: Scope, receive: Receive, until: float) -> bytes | None:
         """The body; None where the client left before its end."""
         most = self.limits.body
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        pieces, size = [], int(length) if length.isdigit() and int(length) > most else 0
-        while size <= most:
+        pieces, size, more = [], int(length) if length.isdigit() and int(length) > most else 0, True
+        while more and size <= most:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
             pieces.append(message.get("body", b""))
             size += len(pieces[-1])
-            if not message.get("more_body"):
-                break
+            more = message.get("more_body", False)
         if size > most:
+            if more:  # a client that still sends would not see the answer to a connection that closes under it
+                await self._drain(receive, until)
             raise TooMuch("the body is too large", expected=f"at most {most} bytes", got=f"{size} or more")
         return b"".join(pieces)
 
