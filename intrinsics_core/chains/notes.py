@@ -13,6 +13,8 @@ from typing import Any
 
 from intrinsics_core.protocol.results import Audit, Citations, HallucinationDetection
 
+Line = Callable[[str, Any], str]
+
 KEY = "rag_intrinsics"
 CANNED = "canned"  # marks an answer that claims nothing: no judge has anything to say of it
 ABOUT = "about"  # by intrinsic, the digest of the answer and the documents that its verdict is about
@@ -114,17 +116,14 @@ def without_wrong_citations(cited: Citations, found: HallucinationDetection | Au
     return cited if len(kept) == len(cited.citations) else cited.model_copy(update={"citations": tuple(kept)})
 
 
-def heading(
-    metadata: Mapping[str, Any], fields: Iterable[str] = (), line: Callable[[str, Any], str] = "{}: {}".format
-) -> str | None:
+def heading(metadata: Mapping[str, Any], fields: Iterable[str] = (), line: Line = "{}: {}".format) -> str | None:
     """What is shown above a document's text: its title, then a ``line`` for each of the fields; None for nothing.
 
     The text itself stays as it is, so that offsets in it are exact.
     """
     title = metadata.get("title")
-    told = isinstance(title, str)
-    lines = [title] if told and title else []
-    shown = [field for field in fields if metadata.get(field) is not None and not (told and field == "title")]
+    lines = [title] if isinstance(title, str) and title else []
+    shown = [field for field in fields if metadata.get(field) is not None and not (field == "title" and lines)]
     return "\n".join([*lines, *(line(field, metadata[field]) for field in shown)]) or None
 
 
