@@ -89,8 +89,8 @@ def test_it_asks_after_a_pause_and_gives_up_what_it_asked_before(opened, service
         answer.fill(text)
         page.clock.run_for(200)
     assert not page.sent
-    page.clock.run_for(50)
-    page.wait_for_function("() => true")
+    with page.expect_request("**/v1/intrinsics/audit"):
+        page.clock.run_for(50)
     assert [json.loads(r.post_data)["messages"][-1]["content"] for r in page.sent] == ["The museum is red. It is old."]
     with page.expect_event("requestfailed", lambda r: r is page.sent[0]) as gone:
         answer.fill("The museum is blue.")
