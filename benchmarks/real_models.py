@@ -1,7 +1,7 @@
 """Every intrinsic of the profile `prompted`, asked of a real language model through one of three doors.
 
     RAG_INTRINSICS_MODELS=FOLDER python -m benchmarks.real_models --door DOOR --model NAME [--items N] [--only NAME ...]
-        [--set SET] [--base-url URL]
+        [--set SET] [--base-url URL] [--keep FILE]
 
 DOOR is `llama_cpp` (llama.cpp's own server in a process of its own, by the package `xllamacpp`, or any server that
 `--base-url` names), `vllm` or `transformers` (both in this process). NAME is one of `benchmarks.fetch_models`, which
@@ -17,6 +17,8 @@ texts and lists there is no truth: malformed replies, repeats, tokens and second
 from __future__ import annotations
 
 import argparse
+import hashlib
+import os
 import random
 import subprocess
 import sys
@@ -27,7 +29,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import exp
+from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from benchmarks.fetch_models import FOLDER, MODELS, folder
 from benchmarks.floor import turns
@@ -67,17 +72,56 @@ class Table:
     plainest: str | None = None
 
 
-class Counting(AsyncRuntime):
-    """Another runtime, and what it was asked: requests, and repeats of malformed replies."""
+class Kept(AsyncRuntime):
+    """Another runtime, and what it was asked: requests, repeats of malformed replies, tokens, seconds.
 
-    def __init__(self, other: Runtime) -> None:
-        self.other, self.profile, self.concurrency = other, other.profile, 1
+    Replies are kept in a file, where one is named. What was asked before is answered from there, with the seconds that
+    it took: a run that was ended goes on, more items cost only what is new, and a cascade asks nothing again.
+    """
+
+    def __init__(self, other: Runtime, file: Path | None) -> None:
+        self.other, self.profile, self.concurrency, self.file = other, other.profile, 1, file
+        self.known = dict(_replies(file)) if file and file.exists() else {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Count from nothing."""
         self.requests = self.repeats = 0
+        self.tokens = (0, 0)
+        self.seconds = 0.0
 
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        self.requests += len(requests)
-        self.repeats += sum(isinstance(request, Generate) and request.attempt > 0 for request in requests)
-        return await self.other.ahandle(requests)
+        return [await self._one(request) for request in requests]
+
+    async def _one(self, request: Request) -> Outcome:
+        key = hashlib.sha256(repr(request).encode()).hexdigest()
+        self.requests += 1
+        self.repeats += isinstance(request, Generate) and request.attempt > 0
+        if key not in self.known:
+            begun = time.perf_counter()
+            (outcome,) = await self.other.ahandle([request])
+            found = outcome, time.perf_counter() - begun
+            if isinstance(outcome, IntrinsicsError):
+                return outcome
+            self.known[key] = found
+            if self.file and isinstance(outcome, Generated):
+                with self.file.open("ab") as file:
+                    file.write(_LINE.dump_json((key, outcome, found[1])) + b"\n")
+        outcome, seconds = self.known[key]
+        self.seconds += seconds
+        if isinstance(outcome, Generated):
+            read, written = self.tokens
+            self.tokens = (read + outcome.usage.prompt_tokens, written + outcome.usage.completion_tokens)
+        return outcome
+
+
+_LINE = TypeAdapter(tuple[str, Generated, float])
+
+
+def _replies(path: Path) -> Iterator[tuple[str, tuple[Outcome, float]]]:
+    for line in path.read_bytes().splitlines():
+        key, reply, seconds = _LINE.validate_json(line)
+        yield key, (reply, seconds)
 
 
 @dataclass
@@ -93,7 +137,7 @@ class Told:
 
 def tables(name: str, count: int) -> list[Table]:
     """The tables on a set, each on at most so many items."""
-    answers, asked = read(name, None)
+    answers, asked = read(name, Path(os.environ.get("RAG_INTRINSICS_DATA", "")))
     rng = random.Random(SEED)
 
     def drawn(items: list[Item]) -> list[Item]:
@@ -198,13 +242,11 @@ def _wait(url: str, most: int = 600) -> None:
 # --- judges -------------------------------------------------------------------------------------------------------
 
 
-def by_intrinsic(table: Table, runtime: Runtime) -> Told:
-    asked = Counting(runtime)
-    begun = time.perf_counter()
-    results = run_many([table.call(item) for item in table.items], asked)
-    spent = [result.usage for result in results if getattr(result, "usage", None)]
-    tokens = (sum(u.prompt_tokens for u in spent), sum(u.completion_tokens for u in spent))
-    return Told(results, time.perf_counter() - begun, asked.requests, asked.repeats, tokens)
+def by_intrinsic(table: Table, asked: Kept, runtime: Runtime | None = None) -> Told:
+    """What a runtime says (`asked` itself where none is named), and what ``asked`` had to do for it."""
+    asked.begin()
+    results = run_many([table.call(item) for item in table.items], runtime or asked)
+    return Told(results, asked.seconds, asked.requests, asked.repeats, asked.tokens)
 
 
 def plainest(table: Table, runtime: Runtime) -> list[float | None]:
@@ -259,16 +301,17 @@ def commonest(table: Table, results: Sequence[Any]) -> str:
     return f"{label}: {count / labels.total():.2f}"
 
 
-def cascaded(table: Table, alone: Told, runtime: Runtime, default: Runtime) -> str:
-    """AUROC of a cascade, and the share of requests that it has of those of the model alone."""
+def cascaded(table: Table, alone: Told, asked: Kept, default: Runtime) -> str:
+    """AUROC of a cascade, and the shares of requests and tokens that it has of those of the model alone."""
     if table.name not in (*JUDGED, "fact-check"):
         return ""
-    asked = Counting(runtime)
-    found = scores_of(table, by_intrinsic(table, Cascade(default, asked)).results)
-    return f"{ranked(table, found)}, {asked.requests / alone.requests:.2f} of the requests"
+    told = by_intrinsic(table, asked, Cascade(default, asked))
+    requests, tokens = told.requests / alone.requests, sum(told.tokens) / max(1, sum(alone.tokens))
+    told_apart = ranked(table, scores_of(table, told.results))
+    return f"{told_apart}, {requests:.2f} of the requests, {tokens:.2f} of the tokens"
 
 
-def show(table: Table, runtime: Runtime, default: Runtime) -> None:
+def show(table: Table, runtime: Kept, default: Kept) -> None:
     told = by_intrinsic(table, runtime)
     n = len(table.items)
     errors = Counter(type(result).__name__ for result in told.results if isinstance(result, IntrinsicsError))
@@ -293,9 +336,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("--set", default="plain")
     parser.add_argument("--base-url", help="of a server that runs already")
+    parser.add_argument("--keep", type=Path, help="a file of the model's replies: what is there is not asked again")
     options = parser.parse_args()
-    default = as_runtime({"kind": "embedded", "threads": 1})
-    with door(options.door, options.model, options.base_url) as runtime:
+    default = Kept(as_runtime({"kind": "embedded", "threads": 1}), None)
+    with door(options.door, options.model, options.base_url) as served:
+        runtime = Kept(served, options.keep)
         print(f"{options.model} by {options.door}, set {options.set}\n")
         print("| intrinsic | items | malformed | repeats | tokens: read + written | seconds | commonest label "
               "| AUROC | yes or no, same model | the default | cascade |")  # fmt: skip

@@ -456,6 +456,15 @@ def test_check_of_what_is_not_there_or_wrong():
     assert (code, found) == (2, {})
 
 
+def test_check_of_a_server_that_still_loads_says_so():
+    loading = {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}}  # llama.cpp's own words
+    with Loopback(lambda _: Reply(loading, status=503)) as server:
+        code, found = checked(server.url, max_retries=0)
+    assert (code, list(found)) == (2, ["models"])
+    assert "(Loading model)" in found["models"]["seen"]
+    assert found["models"]["change"]
+
+
 def test_check_says_that_a_forced_template_loses_documents(serve):
     imitation = Imitation(SERVERS["vLLM, a template without documents"])
     server = serve(imitation, models={"data": [{"id": "base", "owned_by": "vllm"}]})

@@ -45,7 +45,7 @@ def examine(runtime: ServerRuntime, profile: Profile) -> Iterator[Finding]:
     try:
         listing = runtime.listing()
     except IntrinsicsError as error:
-        yield Finding("models", "refused", error.message, error.expected or "base_url, and whether the server runs")
+        yield _failed("models", error, "base_url, and whether the server runs")
         return
     yield Finding("server", "works", runtime.capabilities().server or "one that does not say who it is")
     yield _models(listing)
@@ -81,8 +81,8 @@ def _ask(runtime: ServerRuntime, profile: Profile, text: str, **more: object) ->
     return reply
 
 
-def _failed(subject: str, error: IntrinsicsError) -> Finding:
-    return Finding(subject, "refused", error.message + (f" ({error.got})" if error.got else ""), error.expected)
+def _failed(of: str, error: IntrinsicsError, advice: str | None = None) -> Finding:
+    return Finding(of, "refused", error.message + (f" ({error.got})" if error.got else ""), error.expected or advice)
 
 
 def _constraints(runtime: ServerRuntime, profile: Profile) -> Finding:
