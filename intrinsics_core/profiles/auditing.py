@@ -67,10 +67,7 @@ _SAID: Mapping[str, _Said] = {
         tokens=60,
     ),
     "hallucination-detection": _Said(
-        "For each response sentence, compare what it claims with the documents alone. "
-        f"{sentence_verdicts.FIRST_THE_REASON}'faithful' if the documents support all of it, 'partial' if "
-        "they support a part, 'unfaithful' if they do not support it or contradict it, "
-        f"{sentence_verdicts.CLAIMS_NOTHING}.",
+        f"For each response sentence, {sentence_verdicts.COMPARE}",
         '"reason": "...", "faithfulness": "..."',
         sentence_verdicts.VERDICT,
         sentence_verdicts.hallucination,

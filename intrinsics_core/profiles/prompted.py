@@ -63,8 +63,7 @@ def _one_document(task: Task) -> dict[str, Any]:
 
 
 def _two_passages(task: Task) -> dict[str, Any]:
-    a, b = asking.documents_shown(task)
-    return {"conversation": asking.turns_shown(task), "passages": {"A": a, "B": b}}
+    return asking.conversation_shown(task) | {"passages": dict(zip("AB", asking.documents_shown(task), strict=True))}
 
 
 def _claim(task: Task) -> dict[str, Any]:

@@ -6,6 +6,7 @@ more for these alone. What is still left out then is counted in the result as ``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -18,11 +19,15 @@ from intrinsics_core.protocol.results import Citations, HallucinationDetection, 
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 
-FIRST_THE_REASON = "First give the reason, quoting the document where you can, then the verdict: "
 CLAIMS_NOTHING = (
     "'NA' if it claims nothing about what documents could hold (courtesy, an offer, a question back, that it does not "
     "know, a refusal, or the report of an action whose call stands in 'tool_calls'; without that call a report is a "
     "claim)"
+)
+COMPARE = (
+    "compare what it claims with the documents alone. First give the reason, quoting the document where you can, then "
+    "the verdict: 'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they"
+    f" do not support it or contradict it, {CLAIMS_NOTHING}."
 )
 CITE = (
     "For each response sentence, list the ids of the document sentences that it rests on: as few as carry all of its "
@@ -96,9 +101,12 @@ def _verdicts(
     sentence_ids.check_numbers(readers.row_numbers(rows, "id"), wanted(task), reply)
     found: list[tuple[int | None, sentence_ids.Verdict]] = []
     failed: MalformedReply | None = None
-    for row in rows:
+    starts = [place.end() for place in re.finditer(r'"faithfulness"\s*:', reply.text)]
+    for row, start in zip(rows, starts if len(starts) == len(rows) else [0] * len(rows), strict=True):
         try:
-            found += readers.verdicts([row], reply, "id", "faithfulness", "reason")
+            ((number, (label, _, why)),) = readers.verdicts([row], reply, "id", "faithfulness", "reason")
+            whole, part, none, _ = readers.probabilities(label, readers.FAITHFULNESS, reply, start).values()
+            found.append((number, (label, (whole + part / 2) / (whole + part + none or 1), why)))
         except MalformedReply as error:
             failed = error
             found.append((None, ("NA", None, None)))
@@ -140,8 +148,7 @@ def unjudged(found: HallucinationDetection) -> list[int]:
 
 def ask_missing(task: Task, found: HallucinationDetection) -> Program[HallucinationDetection]:
     """Ask once more for the sentences without a verdict; where that fails, they stay missing and the others stand."""
-    missing = unjudged(found)
-    if not missing:
+    if not (missing := unjudged(found)):
         return found
     about = asked_about(task, missing)
     try:
@@ -157,9 +164,7 @@ def completed(
     """The verdicts that were given, and those in a reply on the sentences that were asked about now."""
     asked = wanted(about)
     given: list[tuple[Any, sentence_ids.Verdict]] = [
-        (i, (sentence.label, sentence.score, sentence.explanation))
-        for i, sentence in enumerate(found.sentences)
-        if sentence.judged
+        (i, (s.label, s.score, s.explanation)) for i, s in enumerate(found.sentences) if s.judged
     ]
     more = _verdicts(about, _rows(value, reply), reply)
     given += [(number if number in asked else None, verdict) for number, verdict in more]
@@ -208,10 +213,7 @@ def sources_said(task: Task, value: Citations, sentence: str = "id") -> list[dic
 
 _render = asking.for_json(
     "hallucination-detection",
-    "The response is given sentence by sentence. For each sentence, compare what it claims with the "
-    f"documents alone. {FIRST_THE_REASON}"
-    "'faithful' if the documents support all of it, 'partial' if they support a part, 'unfaithful' if they "
-    f"do not support it or contradict it, {CLAIMS_NOTHING}.",
+    f"The response is given sentence by sentence. For each sentence, {COMPARE}",
     '{"sentences": [{"id": "r0", "reason": "...", "faithfulness": "..."}, ...]}, one entry per sentence.',
     lambda task: asking.object_of(sentences=one_each(task, **VERDICT)),
     _shown,
@@ -220,17 +222,16 @@ _render = asking.for_json(
 )
 
 
-def _read_verdicts(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
-    return hallucination(task, *asking.read_object(replies, _ROWS))
-
-
 def _read_citations(task: Task, replies: Sequence[Reply]) -> Citations:
     return citations(task, *asking.read_object(replies, '{"citations": [{...}, ...]}'), "citations", "response")
 
 
 FORMATS: Mapping[str, Format[Any]] = {
     "hallucination-detection": Format(
-        _render, _read_verdicts, lambda task, value: asking.said(sentences=verdicts_said(task, value)), ask_missing
+        _render,
+        lambda task, replies: hallucination(task, *asking.read_object(replies, _ROWS)),
+        lambda task, value: asking.said(sentences=verdicts_said(task, value)),
+        ask_missing,
     ),
     "citations": Format(
         asking.for_json(

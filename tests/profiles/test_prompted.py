@@ -174,6 +174,19 @@ def test_log_probabilities_without_alternatives_leave_it_to_what_the_model_state
     assert (found.label, found.probability) == ("unanswerable", pytest.approx(0.45))
 
 
+def test_a_sentence_is_as_likely_supported_as_the_tokens_of_its_label_say() -> None:
+    said = r'"reason": "\"faithfulness\": is what \"faithfulness\" means.", "faithfulness": "'
+    pieces = ['{"sentences": [{"id": "r0", ' + said, "un", 'faithful"}, {"id": "r1", ' + said, "NA", '"}]}']
+    top = {"un": (("faith", math.log(0.3)), ("part", math.log(0.1)), ("NA", math.log(0.2))), "NA": (("un", -2.0),)}
+    tokens = tuple(TokenLogprob(p, math.log(0.4) if p == "un" else 0.0, top.get(p, ())) for p in pieces)
+    reply = Generated("".join(pieces), logprobs=tokens)
+    found = PROFILE.formats["hallucination-detection"].parse(task(ANSWERED), [reply])
+    assert [sentence.label for sentence in found.sentences] == ["unfaithful", "NA"]
+    assert found.sentences[0].score == found.score == pytest.approx((0.3 + 0.1 / 2) / 0.8)
+    stated = PROFILE.formats["hallucination-detection"].parse(task(ANSWERED), [Generated(reply.text)])
+    assert stated.sentences[0].score == 0.0
+
+
 @pytest.mark.parametrize("ids", [("R0", "C1"), ("<R0>", "<C1>"), ("r0", "c1"), (0, 1)])
 def test_the_case_of_an_id_does_not_matter(ids: tuple[Any, Any]) -> None:
     first, source = ids
