@@ -205,15 +205,15 @@ MOST_LINES = {
     "profiles": 4996,
     "protocol": 2573,
     "render": 1508,
-    "replies": 1915,
+    "replies": 1911,
     "running": 2572,  # `calibrate` takes known scores, and tells each as it comes
     "runtimes": 4348,
     "service": 2811,
     "testing": 663,
-    "text": 1737,
+    "text": 1733,
     "training": 1549,
 }
-MOST_CODE = 29360  # of the whole core, without comments, docstrings and blank lines
+MOST_CODE = 29354  # of the whole core, without comments, docstrings and blank lines
 MOST_PATTERNS = 179  # compiled in the core
 MOST_CROSSED_BY_A_RERANK = trace.Crossed(modules=42, functions=201)  # LangChain's, of two documents
 MOST_CROSSED_BESIDE_THE_MODELS = trace.Crossed(modules=26, functions=109)  # by the same
@@ -223,7 +223,7 @@ MOST_OF_ADAPTERS = {  # of the frameworks, and of their tests
     "langchain": rooms.Adapter(lines=2299, tests=4457),
     "llamaindex": rooms.Adapter(lines=2292, tests=4278),
 }
-MOST_TEST_LINES = 4032  # under tests/embedded and tests/text
+MOST_TEST_LINES = 3927  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:

@@ -42,12 +42,8 @@ def is_announced(before: str, behind: str) -> bool:
 
 def is_blank_form(value: Any) -> bool:
     """Whether a value repeats the form that was asked for, with blanks ("...", "<label>", "yes|no") for its texts."""
-    found = [text for text in _texts(value) if not _is_id(text.strip("<>"))]
+    found = [text for text in _texts(value) if not ((bare := text.strip("<>"))[:1].isalpha() and bare[1:].isdigit())]
     return any(found) and all(map(_BLANK.match, found))
-
-
-def _is_id(text: str) -> bool:
-    return text[:1].isalpha() and text[1:].isdigit()
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from intrinsics_core.text.prose import ended, is_ended
 
@@ -104,18 +105,13 @@ def _cells(line: str, separator: str) -> Cells:
         return [cell.strip() for cell in bare.split("|")] if separator == "|" else []
     if "\n" in line or line.endswith((".", "!", "?")):
         return []
+    cells = Cells()
     if separator == " ":
         cells = _GAP.split(line) if has_columns(line) else []
-    else:
-        cells = _separated(line, separator) if separator in line and not is_ended(line) else []
+    elif separator in line and not is_ended(line):
+        with suppress(csv.Error):
+            cells = [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
     return cells if len(cells) > 1 and all(len(cell.split()) <= _LONGEST for cell in cells) else []
-
-
-def _separated(line: str, separator: str) -> Cells:
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])]
-    except csv.Error:
-        return []
 
 
 # --- what their rows say ------------------------------------------------------------------------------------------
