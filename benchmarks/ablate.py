@@ -59,11 +59,11 @@ DECISIONS: dict[str, dict[str, Function]] = {
     # Of a claim about one titled document the others are no evidence.
     "subjects": {f"{EMBEDDED}.about:subjects": lambda claims, *_: [frozenset()] * len(claims)},
     # A comparison is judged clause by clause.
-    "clauses": {f"{EMBEDDED}.about:clauses": lambda sentence, *_: [sentence]},
+    "clauses": {f"{EMBEDDED}.clauses:clauses": lambda sentence, *_: [sentence]},
     # Numbers, amounts, times and dates are compared as values.
     "quantities": {f"{EMBEDDED}.values:quantities": empty},
     # A number of another subject keeps a claim below faithful.
-    "numbers of another": {f"{EMBEDDED}.support:_foreign": lambda *_: set()},
+    "numbers of another": {f"{EMBEDDED}.evidence:_foreign": lambda *_: ()},
     # A short answer is read behind its question; a bare yes or no is weighed against its opposite.
     "short answers": {
         f"{EMBEDDED}.short_answers:in_context": same,
@@ -93,7 +93,6 @@ DECISIONS: dict[str, dict[str, Function]] = {
     "boxes": {f"{TEXT}.reading:_without_boxes": each},
     "what stands above": {f"{TEXT}.reading:_places": lambda sentences, *_: [("", 0, False)] * len(sentences)},
     "questions in documents": {f"{TEXT}.reading:asked": lambda *_: ""},
-    "commands": {f"{EMBEDDED}.commands:without_commands": same},
 }
 
 

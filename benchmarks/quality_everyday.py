@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ import numpy as np
 from intrinsics_core import answer_relevance, answerability, hallucination_detection, run_many
 from intrinsics_core.calibration.fitting import auroc, f1, quality
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
-from intrinsics_core.embedded.words import coverage, terms
+from intrinsics_core.embedded.words import idf, terms
 from intrinsics_core.protocol.results import HallucinationDetection
 
 OWN = Path(__file__).with_name("everyday")
@@ -149,9 +150,16 @@ def detected(answers: Sequence[Answered], runtime: EmbeddedRuntime) -> list[Hall
     return list(run_many(calls, runtime))
 
 
+def coverage(text: str, source: str) -> float:
+    """Share of the idf mass of a text's distinct terms that a source has: 0 to 1."""
+    wanted, have = set(terms(text)), set(terms(source))
+    total = math.fsum(map(idf, wanted))  # rounded alike in any order
+    return math.fsum(map(idf, wanted & have)) / total if total else 1.0
+
+
 def covered(claim: str, row: Answered) -> float:
     """Plain word coverage of a claim by its documents."""
-    return coverage(terms(claim), terms(" ".join(document["text"] for document in row.documents)))
+    return coverage(claim, " ".join(document["text"] for document in row.documents))
 
 
 def show_answers(
@@ -212,7 +220,7 @@ def show_gate(name: str, asked: Sequence[Asked], kinds: Sequence[tuple[str, Embe
     print(
         f"\n| {name}: {len(asked)} questions | AUROC | let through: answerable | not | unsure |\n|---|---|---|---|---|"
     )
-    held = [coverage(terms(row.question), terms(row.document)) for row in asked]
+    held = [coverage(row.question, row.document) for row in asked]
     print(f"| word coverage | {with_interval(auroc, held, truth, texts)} | | | |")
     for kind, runtime in kinds:
         calls = [answerability([{"role": "user", "content": row.question}], [row.document]) for row in asked]

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
 
 from intrinsics_core.embedded.claims import makes_claim
+from intrinsics_core.embedded.evidence import cite
+from intrinsics_core.embedded.heads import just_below
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.support import (
     SupportHead,
-    cite,
-    just_below,
     label_of,
     load_head,
     response_probability,

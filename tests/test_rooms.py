@@ -198,7 +198,7 @@ MOST_LINES = {
     "chains": 1100,
     "cli": 2577,  # `calibrate` goes on after a stop and shows how far it is; `run` says what it cost
     "demo": 678,
-    "embedded": 6379,
+    "embedded": 6040,
     "encoders": 1496,
     "intrinsics": 3580,
     "local": 1310,
@@ -213,17 +213,17 @@ MOST_LINES = {
     "text": 1733,
     "training": 1549,
 }
-MOST_CODE = 29354  # of the whole core, without comments, docstrings and blank lines
-MOST_PATTERNS = 179  # compiled in the core
-MOST_CROSSED_BY_A_RERANK = trace.Crossed(modules=42, functions=201)  # LangChain's, of two documents
-MOST_CROSSED_BESIDE_THE_MODELS = trace.Crossed(modules=26, functions=109)  # by the same
-MOST_CROSSED = trace.Crossed(modules=52, functions=321)  # by a detection of two sentences
+MOST_CODE = 29161  # of the whole core, without comments, docstrings and blank lines
+MOST_PATTERNS = 177  # compiled in the core
+MOST_CROSSED_BY_A_RERANK = trace.Crossed(modules=43, functions=207)  # LangChain's; it says where a language is unfitted
+MOST_CROSSED_BESIDE_THE_MODELS = trace.Crossed(modules=26, functions=114)  # by the same
+MOST_CROSSED = trace.Crossed(modules=52, functions=315)  # by a detection of two sentences
 MOST_OF_ADAPTERS = {  # of the frameworks, and of their tests
     "haystack": rooms.Adapter(lines=2288, tests=2971),
     "langchain": rooms.Adapter(lines=2299, tests=4457),
     "llamaindex": rooms.Adapter(lines=2292, tests=4278),
 }
-MOST_TEST_LINES = 3927  # under tests/embedded and tests/text
+MOST_TEST_LINES = 3801  # under tests/embedded and tests/text
 
 
 def test_rooms_keep_their_budgets() -> None:

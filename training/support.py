@@ -22,6 +22,7 @@ import argparse
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
@@ -33,8 +34,9 @@ from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
 from intrinsics_core.embedded.claims import makes_claim
+from intrinsics_core.embedded.evidence import FEATURES, CitationRule, cite
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.support import CitationRule, SupportHead, cite, load_head, uncovered
+from intrinsics_core.embedded.support import READ, SupportHead, load_head, uncovered
 from training.reader.data import (
     CLAIMS,
     LICENCES,
@@ -259,6 +261,21 @@ def _accepting(
     return float(z[order][int(np.searchsorted(reached, rate))])
 
 
+def as_json(head: SupportHead) -> dict[str, Any]:
+    """The fitted part of a head's file, as `SupportHead.from_json` reads it."""
+    slope, novel, bias = head.response
+    return {
+        "name": "support_read" if head.reads else "support",
+        "version": 3,
+        "features": list(READ if head.reads else FEATURES),
+        "weights": list(head.weights),
+        "bias": head.bias,
+        "response": {"slope": slope, "novel": novel, "bias": bias, "weakest": head.weakest},
+        "thresholds": dict(head.thresholds),
+        "citations": asdict(head.citations),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"), required=False)
@@ -283,7 +300,7 @@ def main() -> None:
     }
     for measures in (alone, found) if reader else (alone,):
         head, validation = fit_head(measures, rule)
-        content: dict[str, Any] = head.to_json() | {
+        content: dict[str, Any] = as_json(head) | {
             "trained_on": [{"set": n, "licence": LICENCES[n], "rows": len(some)} for n, some in measures.items()],
             "validation": validation | {f"{n} citation score, fitted on": round(s, 3) for n, s in cited.items()},
             "rates": {"false acceptance": FALSE_ACCEPTANCE, "false rejection": FALSE_REJECTION},

@@ -17,10 +17,11 @@ import numpy as np
 
 from intrinsics_core.bench.datasets import CLAIMS, ClaimRow, Document, whole
 from intrinsics_core.bench.folder import DataFolder
+from intrinsics_core.embedded.evidence import CitationRule, Evidence, look_up, to_read
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.short_answers import in_context, stated_each
 from intrinsics_core.embedded.sources import Sources
-from intrinsics_core.embedded.support import CitationRule, Evidence, beside, look_up, of_readings, read_enough, to_read
+from intrinsics_core.embedded.support import beside, load_head, of_readings
 from intrinsics_core.embedded.words import Floats
 from intrinsics_core.text.layout import laid_out
 
@@ -270,14 +271,17 @@ def measured(
     asked = list(dict.fromkeys(pair for _, _, pairs in found for some in pairs for pair in some))
     logits = dict(zip(asked, reader.logits("entailment", asked), strict=True)) if reader else {}
 
-    def said_of(pairs: list[tuple[str, str]], seen: float) -> float | None:
+    shipped = load_head(reads=True)
+
+    def said_of(pairs: list[tuple[str, str]], found: Evidence) -> float | None:
         """As the runtime reads a claim, but for a "No.", of which it always reads all parts."""
         some = [logits[pair] for pair in pairs]
-        return of_readings(some[:-1] if read_enough(some[:-1]) else some, seen)
+        enough = (n for n in range(1, len(some)) if shipped.settles(found, some[:n], len(some) - n))
+        return of_readings(some[: next(enough, len(some))], found.seen)
 
     # Of sources that only ask, nothing is read: no head is fitted to them.
     return [
-        Measured(example, evidence, [said_of(some, e.seen) for some, e in zip(pairs, evidence, strict=True)])
+        Measured(example, evidence, [said_of(some, e) for some, e in zip(pairs, evidence, strict=True)])
         for example, evidence, pairs in found
         if all(pairs) or not reader
     ]

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from intrinsics_core.embedded.overrides import Overrides
-from intrinsics_core.embedded.relevance import read, vectors_of
+from intrinsics_core.embedded.overrides import Overrides, read, vectors_of
 from intrinsics_core.embedded.rewrite.standing_alone import AS_SPOKEN, earlier_turns, standing_alone
 from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Citations, Faithfulness, HallucinationDetection
@@ -20,8 +19,9 @@ from intrinsics_core.text.lines import heading_level
 from intrinsics_core.text.reading import columns_of
 
 if TYPE_CHECKING:
+    from intrinsics_core.embedded.evidence import Evidence
     from intrinsics_core.embedded.sources import Sources
-    from intrinsics_core.embedded.support import CitationRule, Evidence, ResponseSupport
+    from intrinsics_core.embedded.support import ResponseSupport, SupportHead
 
 
 # The most that a source supports a claim on something else: what hallucination detection gives it, which leaves it out.
@@ -29,10 +29,8 @@ _BESIDE = 0.2
 
 
 class ClaimsMade(NamedTuple):
-    """What an answer says.
-
-    before: the sentences that were judged earlier. sentences: those to judge. claims: what they claim, and
-    sentence_of: of each claim its sentence. looked_up: the claims as `stated_each` puts them.
+    """What an answer says: the sentences that were judged before, those to judge, what they claim, of each claim its
+    sentence, and the claims as they are looked up (`stated_each`).
     """
 
     before: list[str]
@@ -43,14 +41,11 @@ class ClaimsMade(NamedTuple):
 
 
 def said_in(task: Task) -> ClaimsMade:
-    """The sentences of the answer without the marks of their form, the user's name and a yes that nobody
-    asked for. A comparison is cut into what it says of each document.
-
-    Of a stream, the sentences that were judged earlier stand in a turn before the rest (`Task.begun`). A heading may be
-    among them.
+    """The sentences of the answer without the marks of their form, the user's name and a yes that nobody asked for. A
+    comparison is cut into what it says of each document. Of a stream, what was judged earlier is `Task.begun`.
     """
-    from intrinsics_core.embedded.about import clauses
     from intrinsics_core.embedded.claims import names_of_the_user, unaddressed
+    from intrinsics_core.embedded.clauses import clauses
     from intrinsics_core.embedded.short_answers import plainly, stated_each
     from intrinsics_core.embedded.view import read_answer, without_loops
 
@@ -85,26 +80,27 @@ def hallucination(own: Overrides, task: Task) -> Program[HallucinationDetection]
     if found.label == "NA":
         return sentence_ids.hallucination(task, verdicts, label="NA")
     label = cast("Faithfulness", found.label)
-    unsure = label == "partial"  # which is what the head does not know
     judged = sentence_ids.hallucination(task, verdicts, score=found.faithfulness, label=label)
     why = own.unfitted(task, "hallucination-detection")
     hidden = {"score": None} if why else {}
+    # What is partial the head does not know.
     rows = tuple(row.model_copy(update={"unsure": row.label == "partial"} | hidden) for row in judged.sentences)
-    return judged.model_copy(update={"sentences": rows, "unsure": unsure, "degraded": why} | hidden)
+    return judged.model_copy(update={"sentences": rows, "unsure": label == "partial", "degraded": why} | hidden)
 
 
 def citations(own: Overrides, task: Task) -> Program[Citations]:
+    """What `cite` chooses, without the reader. In an audit the verdicts say that a language was not fitted."""
     task = yield from standing_alone(own, task)
-    _, found = yield from _judged(replace(own, reads=()), task)  # a citation is chosen without the reader
-    return sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
+    _, found = yield from _judged(replace(own, reads=()), task)
+    cited = sentence_ids.citations(task, [(r, c) for r, s in enumerate(found.sentences) for c in s.citations])
+    return cited.model_copy(update={"degraded": own.note(task) if task.intrinsic == "citations" else None})
 
 
 def claims_of(own: Overrides, task: Task) -> Program[list[Task | None]]:
     """For each sentence of the answer the task of `entailed`, None where it claims nothing.
 
-    Its question stands alone, and its answer is the sentence without the marks of its form. The sentence stays whole,
-    for each source is read alone. The option "beside" has the id() of the documents of "sources" that are about
-    something else than the sentence.
+    Its question stands alone, and its answer is the whole sentence without the marks of its form. The option "beside"
+    has the id() of the documents of "sources" that are about something else than the sentence.
     """
     task = yield from standing_alone(own, task)
     said, found = yield from _judged(replace(own, reads=()), task)  # what claims something is told without the reader
@@ -127,15 +123,17 @@ def _beside(task: Task, documents: tuple[Document, ...], said: Sequence[str]) ->
 
 
 def entailed(own: Overrides, task: Task) -> Program[float]:
+    """How far the documents of a task of `claims_of` entail its answer, 0 to 1."""
+    from intrinsics_core.embedded.evidence import look_up
     from intrinsics_core.embedded.short_answers import stated_each
-    from intrinsics_core.embedded.support import entailment, load_head, look_up
+    from intrinsics_core.embedded.support import entailment, load_head
 
-    looked_up = stated_each([task.response], task.query)
-    (claim,), documents = vectors_of((yield claims_and_documents(task, looked_up)))  # type: ignore[arg-type]  # only replies come
+    claims = [task.response]
+    vectors, documents = vectors_of((yield claims_and_documents(task, stated_each(claims, task.query))))  # type: ignore[arg-type]  # only replies come
     sources, head = _sources(task, documents), load_head(reads=bool(own.reads))
-    found = look_up([task.response], [claim], sources, task.query)
-    logits = (yield from _reader_logits(task, [task.response], found, sources, head.citations)) if own.reads else [None]
-    score = entailment(task.response, claim, sources, head, given=task.query, evidence=found[0], logit=logits[0])
+    (found,) = look_up(claims, vectors, sources, task.query)
+    (logit,) = (yield from _reader_logits(task, claims, [found], sources, head)) if own.reads else [None]
+    score = entailment(task.response, vectors[0], sources, head, given=task.query, evidence=found, logit=logit)
     beside = any(id(document) in task.options.get("beside", ()) for document in task.documents)
     return min(score, _BESIDE) if beside else score
 
@@ -146,17 +144,16 @@ def _judged(own: Overrides, task: Task) -> Program[tuple[ClaimsMade, ResponseSup
 
 
 def support_of(own: Overrides, task: Task, said: ClaimsMade, replies: Sequence[Reply]) -> Program[ResponseSupport]:
-    """The verdicts on a response, from the replies to `claims_and_documents`.
-
-    A caller's thresholds choose the labels. The numbers are those of the head that ships, so that no threshold moves
-    what is compared with it.
+    """The verdicts on a response, from the replies to `claims_and_documents`. A caller's thresholds choose the labels
+    alone: the numbers are those of the head that ships, so that no threshold moves what is compared with it.
     """
-    from intrinsics_core.embedded.support import load_head, look_up, support, with_numbers_of
+    from intrinsics_core.embedded.evidence import look_up
+    from intrinsics_core.embedded.support import load_head, support, with_numbers_of
 
     response, documents = vectors_of(replies)
     sources, head = _sources(task, documents), load_head(reads=bool(own.reads))
     evidence = look_up(said.claims, response, sources, task.query, said.before, earlier_turns(task))
-    logits = (yield from _reader_logits(task, said.claims, evidence, sources, head.citations)) if own.reads else None
+    logits = (yield from _reader_logits(task, said.claims, evidence, sources, head)) if own.reads else None
     judge = partial(
         support, said.claims, response, sources, given=task.query, before=said.before, evidence=evidence, logits=logits,
         reported=_reported(own, task, said.sentence_of, response), sentence_of=said.sentence_of,
@@ -188,50 +185,39 @@ def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: S
 
 
 def _reader_logits(
-    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, rule: CitationRule
-) -> Program[list[Any]]:
-    """What the reader says of each sentence of an answer: one logit of its readings; None without sources."""
-    from intrinsics_core.embedded.short_answers import (
-        contrary,
-        in_context,
-        leads,
-        led,
-        questions_of,
-        stated,
-        weighed,
-    )
-    from intrinsics_core.embedded.support import of_readings, read_enough, to_read
+    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, head: SupportHead
+) -> Program[list[float | None]]:
+    """What the reader says of each claim of an answer: one logit of its readings; None without sources.
+
+    The parts of its sources are read one by one, the narrowest first, until the rest cannot change its label.
+    """
+    from intrinsics_core.embedded.evidence import to_read
+    from intrinsics_core.embedded.short_answers import contrary, in_context, leads, led, questions_of, stated, weighed
+    from intrinsics_core.embedded.support import of_readings
 
     asked = questions_of(said, task.query, whole=not task.begun)
-    texts = [
-        in_context(text, question, whole=found.seen == 1.0)
-        for text, question, found in zip(said, asked, evidence, strict=True)
-    ]
-    shown = [to_read(text, found, sources, rule) for text, found in zip(texts, evidence, strict=True)]
-
-    def behind_the_question(answers: Sequence[str | None]) -> list[list[tuple[str, str]]]:
-        return [
-            [(source, stated(answer, question)) for source, _ in pairs] if answer else []
-            for pairs, answer, question in zip(shown, answers, asked, strict=True)
+    parts, first = list[list[tuple[str, str]]](), list[list[tuple[str, str]]]()
+    for text, question, found in zip(said, asked, evidence, strict=True):
+        pairs = to_read(in_context(text, question, whole=found.seen == 1.0), found, sources, head.citations)
+        # A bare "No." is weighed against its opposite, and so is the "No" of "No, that is too late." beside the rest.
+        yes_or_no = leads(text, question)
+        opposite = contrary(yes_or_no or text) if question.strip() else None
+        others = [[(s, stated(a, question)) for s, _ in pairs] if a else [] for a in (opposite, yes_or_no)]
+        parts.append(pairs)
+        first += [pairs if opposite and not yes_or_no else pairs[:1], *others]
+    logits = yield from read(task, first)
+    mine, theirs, ahead = logits[::3], logits[1::3], logits[2::3]
+    while True:
+        more = [
+            pairs[len(some) : len(some) + 1] if some and not head.settles(found, some, len(pairs) - len(some)) else []
+            for pairs, some, found in zip(parts, mine, evidence, strict=True)
         ]
-
-    def joined(logits: Sequence[Sequence[float]]) -> list[float | None]:
-        return [of_readings(some, one.seen) for some, one in zip(logits, evidence, strict=True)]
-
-    # A bare "No." is weighed against its opposite, and so is the "No" of "No, that is too late." beside that sentence.
-    ahead = [leads(text, question) for text, question in zip(said, asked, strict=True)]
-    opposite = [contrary(yes_or_no or text) for yes_or_no, text in zip(ahead, said, strict=True)]
-    others = behind_the_question([o if question.strip() else None for o, question in zip(opposite, asked, strict=True)])
-    # For a "No." all parts are read, and so is its opposite. For another claim the widest part is read last, if at all.
-    bare = [bool(other) and not own for own, other in zip(ahead, others, strict=True)]
-    narrow = [pairs if alone else pairs[:-1] for pairs, alone in zip(shown, bare, strict=True)]
-    logits = yield from read(task, [*narrow, *others, *behind_the_question(ahead)])
-    begun, theirs, aheads = (logits[i * len(said) : (i + 1) * len(said)] for i in range(3))
-    left = [[] if read_enough(some) else pairs[len(some) :] for pairs, some in zip(shown, begun, strict=True)]
-    ended = yield from read(task, left)
-    mine = joined([[*some, *more] for some, more in zip(begun, ended, strict=True)])
+        if not any(more):
+            break
+        mine = [[*some, *z] for some, z in zip(mine, (yield from read(task, more)), strict=True)]
     weighted: list[float | None] = []
-    for text, z, other, own in zip(said, mine, joined(theirs), joined(aheads), strict=True):
+    for text, found, *every in zip(said, evidence, mine, theirs, ahead, strict=True):
+        z, other, own = (of_readings(some, found.seen) for some in every)
         if z is not None and other is not None:
             z = weighed(text, z, other) if own is None else led(z, own, other)
         weighted.append(z)

@@ -1,11 +1,10 @@
 """What a sentence of an answer claims: something, nothing, what the assistant has done, or who speaks to whom.
 
-A small fitted head tells which (`training/small_talk` has the rates of its kinds). It reads the n-grams of the sentence
-and, where the encoder that ships has made one, its vector; with another encoder the words alone decide. What claims
-nothing (courtesy, offers, questions back, refusals, what the documents do not say, announcements) is not judged. What
-the assistant says of its own acts is supported by the tool calls of the conversation; what it says of itself and of
-the user, by the turns of the system and the user (`Spoken`). No document tells that. Without such a source it is a
-claim like any other.
+A small fitted head tells which (`training/small_talk` has the rates of its kinds), from the n-grams of the sentence
+and, where the encoder that ships has made one, its vector. What claims nothing (courtesy, offers, questions back,
+refusals, what the documents do not say, announcements) is not judged. What the assistant says of its own acts is
+supported by tool calls; what it says of itself and of the user, by the turns of the system and the user (`Spoken`).
+Without such a source it is a claim like any other.
 
 What it is not: a reader. A claim wrongly said to claim nothing is never judged, so the thresholds are high.
 """
@@ -47,8 +46,7 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
     Args:
         sentence: one sentence of an answer.
         vectors: its vectors by the encoder that ships, (windows, dim); None: it is told from its words alone.
-        found: whether all content of it stands in the sources, or it begins with a yes or a no to a question. The head
-            must be surer then.
+        found: whether all its content stands in the sources, or it begins with a yes or a no to a question.
         alone: whether it is all that a question was answered with. "1.50" is a price then and no number of a list.
     """
     text = sentence.strip()
@@ -118,8 +116,7 @@ class Spoken:
 
         Args:
             sentence: one sentence of the response.
-            question: the user's last turn, or that of its questions which the sentence answers, or "" where nobody can
-                tell which it answers.
+            question: that of the user which it answers; "" where nobody can tell which.
             vectors: the sentence's vectors by the encoder that ships; None: the words alone decide.
         """
         said = yes_or_no(sentence)
@@ -191,8 +188,8 @@ def places_of_call(sentence: str, name: str, arguments: str) -> tuple[int, ...]:
 
 
 def names_of_the_user(turns: Iterable[Message], texts: Sequence[str]) -> frozenset[str]:
-    """Words with capital letters that may name the user, of the turns before the answer: "This is Ada Brink", "Good
-    morning, Ms Brink!". Those of a document are left out.
+    """Words with capital letters that may name the user, of the turns before the answer ("This is Ada Brink"). Those of
+    a document are left out.
     """
     told = (span.text for turn in turns if len(turn.content) <= _A_TURN for span in laid_out(turn.content))
     words = {word for text in told for word in re.findall(_NAME, text)[1:] if word[:1].isupper() and word[1:]}

@@ -1,8 +1,7 @@
 """Linear heads: fitted logistic regressions that ship as JSON.
 
-A `LinearHead` weighs a few named numbers. A `TextHead` tells which of a few kinds a short text is of. It weighs hashed
-n-grams of words and of characters and, where the encoder that ships has made one, the vector of the text. Each kind of
-vector has its own numbers, for those of a caller's own encoder say something else.
+A `LinearHead` weighs a few named numbers. A `TextHead` tells which of a few kinds a short text is of, from hashed
+n-grams of its words and characters and, where the encoder that ships has made one, from its vector.
 """
 
 from __future__ import annotations
@@ -66,11 +65,14 @@ class LinearHead:
         return float(sigmoid(self.logit(values)))
 
 
+def _shipped(name: str) -> str:
+    return (resources.files("intrinsics_core") / "data" / "heads" / f"{name}.json").read_text("utf-8")
+
+
 @lru_cache(maxsize=8)
 def load_head(name: str, features: tuple[str, ...] | None = None) -> LinearHead:
     """The shipped head ``data/heads/<name>.json``, read once."""
-    path = resources.files("intrinsics_core") / "data" / "heads" / f"{name}.json"
-    return LinearHead.from_json(path.read_text("utf-8"), features)
+    return LinearHead.from_json(_shipped(name), features)
 
 
 SURE = 6.0
@@ -96,13 +98,8 @@ _WITHIN = (3, 4, 5)  # characters of a piece of a word
 
 
 def grams(text: str, before: str = "") -> Iterator[str]:
-    """The n-grams of a text: words one to three at a time, the first words by their place, pieces of words.
-
-    A number is a zero, and a word inside with a capital letter is a name.
-
-    Args:
-        text: a sentence or a short turn.
-        before: what was said before it. Of that the last words are taken.
+    """The n-grams of a sentence or a short turn: words one to three at a time, the first and last by place, pieces of
+    words, and the last words of what was said ``before``. A number is a zero, and a capitalised word inside a name.
     """
     pieces = _PIECE.findall(text[:LONGEST])
     words = ["^", *(_word(piece, i) for i, piece in enumerate(pieces)), "$"]
@@ -143,10 +140,8 @@ def hashed(some: Iterable[str]) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class TextHead:
-    """Which of its ``kinds`` a text is of.
-
-    by_place: a weight by kind and place of an n-gram. by_vector: a weight by kind and number of the vector. thresholds:
-    the least probability of a kind; a kind without one is what a text is of that reaches none.
+    """Weights by kind and place of an n-gram, and by kind and number of the vector. thresholds: the least probability
+    of a kind; the one kind without is what a text is of that reaches none.
     """
 
     kinds: tuple[str, ...]
@@ -186,6 +181,5 @@ class TextHead:
 @lru_cache(maxsize=8)
 def load_text_head(name: str, *, vector: bool = False) -> TextHead:
     """The shipped head ``data/heads/<name>.json``, read once. ``vector``: the numbers beside the shipped encoder's."""
-    path = resources.files("intrinsics_core") / "data" / "heads" / f"{name}.json"
-    raw = json.loads(path.read_text("utf-8"))
+    raw = json.loads(_shipped(name))
     return TextHead.from_json(raw["kinds"], raw["vector" if vector else "words"])

@@ -1,20 +1,17 @@
 """``embedded``: requests for small models instead of text. The default; no language model, no network.
 
-The sentence encoder finds: rendering asks for the vectors of the texts at hand. The reader, where there is one, reads
-the few sentences found beside the claim. Small fitted heads put both together with lexical evidence (see
-:mod:`intrinsics_core.embedded`, where each module says what its method is, what it is not, and where a language model
-does better).
+The sentence encoder finds: vectors of the texts at hand. The reader, where there is one, reads the few sentences found
+beside the claim. Small fitted heads put both together with words. Each module says what its method is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
 from intrinsics_core.calibration.loading import loaded
 from intrinsics_core.embedded.answers import citations, claims_of, entailed, hallucination, leans
-from intrinsics_core.embedded.commands import uncommanded
 from intrinsics_core.embedded.overrides import Overrides, checked_thresholds
 from intrinsics_core.embedded.relevance import (
     answer_relevance,
@@ -26,8 +23,25 @@ from intrinsics_core.embedded.relevance import (
 from intrinsics_core.embedded.rewrite.standing_alone import query_expansion, query_rewrite, turns_cut
 from intrinsics_core.embedded.uncertainty import uncertainty_of
 from intrinsics_core.protocol.profile import MultiStepFormat, Profile
-from intrinsics_core.protocol.requests import ScoreTask
+from intrinsics_core.protocol.requests import Program, ScoreTask
 from intrinsics_core.text.layout import laid_out
+
+_ASKED: dict[str, Callable[..., Program[Any]]] = {
+    "query-rewrite": query_rewrite,
+    "query-expansion": query_expansion,
+    "pointwise": pointwise,
+    "answerability": answerability_of,
+    "uncertainty": uncertainty_of,
+    "hallucination-detection": hallucination,
+    "citations": citations,
+    "claims": claims_of,
+    "entailment": entailed,
+    "answer-relevance": answer_relevance,
+}
+_OF_EACH: dict[str, Callable[..., Program[list[Any]]]] = {
+    "context-relevance": relevance_of_each,
+    "relevance": relevance,
+}
 
 
 def embedded_profile(
@@ -51,20 +65,8 @@ def embedded_profile(
     own = Overrides(checked_thresholds(thresholds or {}), tuple(fitted), reads, own_encoder)
     return Profile(
         "embedded",
-        {
-            "query-rewrite": MultiStepFormat(partial(query_rewrite, own)),
-            "query-expansion": MultiStepFormat(partial(query_expansion, own)),
-            "pointwise": MultiStepFormat(uncommanded(partial(pointwise, own))),
-            "context-relevance": MultiStepFormat.of_each(uncommanded(partial(relevance_of_each, own))),
-            "relevance": MultiStepFormat.of_each(uncommanded(partial(relevance, own))),
-            "answerability": MultiStepFormat(uncommanded(partial(answerability_of, own))),
-            "uncertainty": MultiStepFormat(uncommanded(partial(uncertainty_of, own))),
-            "hallucination-detection": MultiStepFormat(uncommanded(partial(hallucination, own))),
-            "citations": MultiStepFormat(uncommanded(partial(citations, own))),
-            "claims": MultiStepFormat(uncommanded(partial(claims_of, own))),
-            "entailment": MultiStepFormat(uncommanded(partial(entailed, own))),
-            "answer-relevance": MultiStepFormat(uncommanded(partial(answer_relevance, own))),
-        },
+        {name: MultiStepFormat(partial(ask, own)) for name, ask in _ASKED.items()}
+        | {name: MultiStepFormat.of_each(partial(each, own)) for name, each in _OF_EACH.items()},
         retries=0,  # vectors are never malformed
         split=laid_out,
         cut=turns_cut,

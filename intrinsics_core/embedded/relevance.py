@@ -4,32 +4,29 @@ A passage's score is a logistic regression over the cosine of question and passa
 its best sentence holds and, where there is a reader, what it makes of the question beside the window of sentences that
 hold most of its words. A question is as answerable as its best passage.
 
-The weights were fitted by `training/answering.py`. Without the reader one head serves all (``answering.json``). With it
-there are two: whether a passage is relevant, which orders lists and is told first by what it is about
-(``relevance_read.json``), and whether the answer is stated, which is told first by the reader
+`training/answering.py` fits the numbers. Without the reader one head serves all (``answering.json``). With it there are
+two: whether a passage is relevant (``relevance_read.json``), and whether it states the answer
 (``answerability_read.json``).
 
 What this is not: a language model. Without the reader it knows that a passage is about the matter, hardly whether the
-one fact asked for is stated; with it a question with a plausible false premise ("Who was the second king of ...", where
-there was one) passes less often, but still. Thresholds do not transfer between collections: fit them on some labelled
-questions of your own (`calibrate`).
+one fact asked for is stated. With it questions with a plausible false premise pass less often, but still. Thresholds do
+not transfer between collections: fit them on some labelled questions of your own (`calibrate`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import logit as log_odds
 from intrinsics_core.embedded.heads import SURE, LinearHead, bounded, hashed, load_head, load_text_head
-from intrinsics_core.embedded.overrides import Overrides
+from intrinsics_core.embedded.overrides import Overrides, read, vectors_of
 from intrinsics_core.embedded.rewrite.standing_alone import asked_alone, turns_of
 from intrinsics_core.embedded.values import quantities
 from intrinsics_core.embedded.words import idf, is_known, terms, tokens
 from intrinsics_core.protocol.errors import InvalidInput
-from intrinsics_core.protocol.requests import Embed, Embedded, Program, Reply, Request, Score, ScoreTask
+from intrinsics_core.protocol.requests import Embed, Program, Reply, Request
 from intrinsics_core.protocol.results import Answerability, AnswerRelevance, Judgement
 from intrinsics_core.protocol.task import Document, Task
 from intrinsics_core.text.cleaning import as_meant, cleaned
@@ -73,23 +70,6 @@ def question_and_passages(task: Task, question: str, *, apart: bool = False) -> 
     ]
 
 
-def vectors_of(replies: Sequence[Reply]) -> list[Sequence[Any]]:
-    """The vectors in the encoder's replies."""
-    return [reply.vectors for reply in replies if isinstance(reply, Embedded)]
-
-
-def read(
-    task: Task, pairs: Sequence[Sequence[tuple[str, str]]], as_: ScoreTask = "entailment"
-) -> Program[list[list[float]]]:
-    """The reader's logits of each group of pairs."""
-    asked = list(dict.fromkeys(pair for group in pairs for pair in group))
-    if not asked:
-        return [[] for _ in pairs]
-    (scored,) = yield [Score(task.intrinsic, tuple(asked), as_, own=True)]
-    logits = dict(zip(asked, yes_logits([scored]), strict=True))  # type: ignore[list-item]  # only replies are sent in
-    return [[logits[pair] for pair in group] for group in pairs]
-
-
 # The score of one passage.
 
 
@@ -117,15 +97,13 @@ def passage_score(
         question: a question that stands alone.
         passage: text of the passage, title in front where it has one.
         question_vectors, passage_vectors: (windows, dim), rows L2-normalised.
-        head: fitted numbers (`shipped_head`).
         logit: a reader's of the question and `to_read`, for a head that reads.
     """
-    if not question.strip() or not passage.strip():
+    reads = READ in head.features
+    if not question.strip() or not passage.strip() or (reads and logit is None):
         return 0.0
     row = features(question, passage, question_vectors, passage_vectors)
-    if READ not in head.features:
-        return head.probability(row)
-    return 0.0 if logit is None else head.probability((*row, read_as(logit)))
+    return head.probability((*row, read_as(logit)) if reads and logit is not None else row)
 
 
 def features(question: str, passage: str, question_vectors: Vectors, passage_vectors: Vectors) -> tuple[float, ...]:
@@ -146,8 +124,8 @@ def read_as(logit: float) -> float:
 
 
 def to_read(question: str, text: str, title: str | None = None) -> str:
-    """What of a passage a reader is shown, behind the title: neighbouring sentences of at most `_WINDOW` words (or one
-    longer sentence) that hold most of the question's words; of equals the first. "" for an empty passage."""
+    """What of a passage a reader is shown, behind the title: the neighbouring sentences of at most `_WINDOW` words (or
+    the longer one) that hold most of the question's words; "" for an empty passage."""
     weights, said, have = _weights(question), _said(text), tuple(_sentences(text))
     sizes = [len(each.split()) for each in said]
     best, shown, begin = -1.0, "", 0
@@ -192,10 +170,6 @@ def places_of_answer(question: str, answer: str) -> tuple[int, ...]:
     """What the head of answer relevance reads of a question beside an answer: what the one begins with and ends in, and
     what the other is made of, each with each.
     """
-    return hashed(_of_answer(question, answer))
-
-
-def _of_answer(question: str, answer: str) -> Iterator[str]:
     asked, said = tokens(question), tokens(answer)
     words = [token.text.casefold() for token in asked]
     content = {token.term for token in asked if not token.is_stop}
@@ -204,7 +178,7 @@ def _of_answer(question: str, answer: str) -> Iterator[str]:
     made = {f"unit:{unit}" for unit in units} | {f"^{token.text.casefold()}" for token in said[:1]}
     made |= {"name" for token in said[1:] if token.is_capitalised} | {f"{token.term}" for token in said}
     made |= {f"length:{min(6, len(said).bit_length())}", f"same:{min(3, len(content & {t.term for t in said}))}"}
-    yield from (f"{a}*{b}" for a in sorted(begins) for b in sorted(made))
+    return hashed(f"{a}*{b}" for a in begins for b in made)
 
 
 # The intrinsics.
@@ -243,30 +217,28 @@ def _looked_up(own: Overrides, task: Task, *, apart: bool = False) -> Program[As
     return (yield from look_at(own, task, text, replies))
 
 
-def pointwise(own: Overrides, task: Task) -> Program[list[float]]:
-    """For each passage the probability that it is relevant, which is that of context relevance."""
-    found = yield from _looked_up(own, task)
+def pointwise(own: Overrides, task: Task, *, apart: bool = False) -> Program[list[float]]:
+    """For each passage the probability that it is relevant. ``apart``: as if each were the only one."""
+    found = yield from _looked_up(own, task, apart=apart)
     return found.scores(task.documents, shipped_head("relevance", reads=bool(own.reads)))
-
-
-def relevance_of_each(own: Overrides, task: Task) -> Program[list[Judgement]]:
-    """Context relevance: what is said of each passage as if it were the only one."""
-    high, low = _limits(own)
-    scores = yield from _apart(own, task)
-    return [
-        Judgement(index=i, document_id=task.document_id(i), label=label_of(score, high, low), score=score)
-        for i, score in enumerate(scores)
-    ]
 
 
 def relevance(own: Overrides, task: Task) -> Program[list[float]]:
     """How far each document bears on the question, as a logit: what a fact check weighs sources by."""
-    return [log_odds(score) for score in (yield from _apart(own, task))]
+    return [log_odds(score) for score in (yield from pointwise(own, task, apart=True))]
 
 
-def _apart(own: Overrides, task: Task) -> Program[list[float]]:
-    found = yield from _looked_up(own, task, apart=True)
-    return found.scores(task.documents, shipped_head("relevance", reads=bool(own.reads)))
+def relevance_of_each(own: Overrides, task: Task) -> Program[list[Judgement]]:
+    """Context relevance: what is said of each passage as if it were the only one."""
+    given = own.thresholds.get("context-relevance", {})
+    shipped = shipped_head("relevance", reads=bool(own.reads)).thresholds
+    high = given.get("relevant", shipped["relevant"])
+    low = given.get("partial", min(high, shipped["partial"]))
+    scores = yield from pointwise(own, task, apart=True)
+    return [
+        Judgement(index=i, document_id=task.document_id(i), label=label_of(score, high, low), score=score)
+        for i, score in enumerate(scores)
+    ]
 
 
 def label_of(score: float, relevant: float, partial: float) -> Label:
@@ -278,14 +250,6 @@ def label_of(score: float, relevant: float, partial: float) -> Label:
     if partial > relevant:
         raise InvalidInput("partial is too large", expected=f"at most `relevant` ({relevant})", got=str(partial))
     return "relevant" if score >= relevant else "partially relevant" if score >= partial else "irrelevant"
-
-
-def _limits(own: Overrides) -> tuple[float, float]:
-    """Scores from which a passage is relevant, and partially relevant: the caller's, or the head's."""
-    given = own.thresholds.get("context-relevance", {})
-    shipped = shipped_head("relevance", reads=bool(own.reads)).thresholds
-    high = given.get("relevant", shipped["relevant"])
-    return high, given.get("partial", min(high, shipped["partial"]))
 
 
 def answerability_of(own: Overrides, task: Task) -> Program[Answerability]:
@@ -310,21 +274,18 @@ def answerable_by(own: Overrides, task: Task, asked: Asked) -> Answerability:
     scores = asked.scores(task.documents, head)
     about = passages_about(asked.text, titles, texts, before) or range(len(scores))
     probability = max((scores[i] for i in about), default=0.0)
-    limit = own.thresholds.get("answerability", {}).get("answerable")
-    low, high = head.thresholds["refused"], head.thresholds["accepted"]
-    if limit is not None:  # the band goes with the threshold
-        low, high = min(limit, low), max(limit, high)
-    least = head.thresholds["answerable"] if limit is None else limit
+    low, least, high = (head.thresholds[name] for name in ("refused", "answerable", "accepted"))
+    if (limit := own.thresholds.get("answerability", {}).get("answerable")) is not None:  # the band goes with it
+        low, least, high = min(limit, low), limit, max(limit, high)
     label: Literal["answerable", "unanswerable"] = "answerable" if scores and probability >= least else "unanswerable"
     return Answerability(label=label, probability=probability, unsure=low <= probability < high)
 
 
 def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
-    """Whether an answer is one to its question, by a small fitted head (`training/answer_relevance.py`).
+    """Whether an answer is one to its question, by a small fitted head (`training/answer_relevance.py`) on what the one
+    asks with and the other is made of, the cosine, shared words and, with a reader, its logit of *answers*.
 
-    It is told from what the question asks with and what the answer is made of, the cosine, shared words and, with a
-    reader, its logit of *answers*. Only what claims something is judged. There is no verdict on a bare yes or no, and
-    none on a question back.
+    Only what claims something is judged. There is no verdict on a bare yes or no, and none on a question back.
     """
     import numpy as np
 

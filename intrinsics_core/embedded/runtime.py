@@ -12,7 +12,7 @@ from intrinsics_core._support.fork_safety import Lock
 from intrinsics_core.embedded.profile import embedded_profile
 from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Embed, Embedded, Outcome, Request, Score
+from intrinsics_core.protocol.requests import Embed, Embedded, Outcome, Request, Score, ScoreTask
 from intrinsics_core.protocol.results import build_all
 from intrinsics_core.runtimes.base import BlockingRuntime, unsupported
 from intrinsics_core.runtimes.configs import EmbeddedConfig, checked
@@ -26,26 +26,20 @@ SHIPPED_READER = Path(__file__).resolve().parent.parent / "data" / "reader"
 """Where the reader that ships lies; a newer export takes its place, and `training.support` is run again."""
 
 
-def _about(reader: Path) -> dict[str, Any]:
-    return dict(json.loads((reader / "reader.json").read_text("utf-8")))
-
-
 class EmbeddedRuntime(BlockingRuntime):
     """Serves the ``embedded`` profile with the encoder that ships, or any better one.
 
     Args:
         path: a local folder in the sentence-transformers layout with an ONNX model; None: the encoder that ships.
-        calibrations: by intrinsic, what :func:`intrinsics_core.calibrate` fitted on your own data: a
-            `Calibration`, its JSON object, or the path of its file.
-        thresholds: by intrinsic and name, e.g. ``{"answerability": {"answerable": 0.6}}``. The names are
-            ``answerable`` (answerability), ``relevant`` and ``partial`` (context relevance), ``faithful`` and
-            ``unfaithful`` (hallucination detection).
+        calibrations: by intrinsic, what :func:`intrinsics_core.calibrate` fitted on your own data: a `Calibration`, its
+            JSON object, or the path of its file.
+        thresholds: by intrinsic and name, e.g. ``{"answerability": {"answerable": 0.6}}``: ``answerable``
+            (answerability), ``relevant`` and ``partial`` (context relevance), ``faithful`` and ``unfaithful``
+            (hallucination detection).
         threads: windows encoded at the same time; None: every core this process may use.
         cache_size: bytes of vectors kept, least recently used out first.
-        reader: what reads claims and questions beside the sentences found: a reader's folder; None: the reader that
-            ships, if one does; False: none, for speed alone. ``has_reader`` says which it is.
-        max_document_tokens: most tokens of one request's documents that are read; the result's ``unread`` says how
-            many more there were.
+        reader: a reader's folder; None: the reader that ships, if one does; False: none, for speed alone.
+        max_document_tokens: most tokens of one request's documents that are read; ``unread`` counts the others.
 
     Raises:
         InvalidInput: a folder, a calibration or a threshold cannot be used; the message names it.
@@ -66,33 +60,30 @@ class EmbeddedRuntime(BlockingRuntime):
     ) -> None:
         given = checked(EmbeddedConfig, path=path, calibrations=calibrations, thresholds=thresholds, threads=threads,
                         cache_size=cache_size, max_document_tokens=max_document_tokens, reader=reader)  # fmt: skip
-        self.max_document_tokens = given.max_document_tokens
-        self.path = given.path
-        self._arguments: dict[str, Any] = {
-            "path": given.path, "threads": given.threads, "cache_size": given.cache_size,
-        }  # fmt: skip
+        self.max_document_tokens, self.path, self.threads = given.max_document_tokens, given.path, given.threads
+        self.cache_size, self._reads = given.cache_size, given.reader
         self.calibrations, self.thresholds = dict(given.calibrations or {}), dict(given.thresholds or {})
-        self._reads = given.reader
         shipped = SHIPPED_READER if given.reader is None and SHIPPED_READER.is_dir() else None
         self._folder = shipped or given.reader or None
         self._lock = Lock()
         self._encoder: BiEncoder | None = None
         self._reader: CrossEncoder | None = None
-        if given.reader:
-            self.reader.close()
-        if path is not None:
+        if given.path is not None:
             self.encoder.close()  # a wrong folder is told at once, not at the first request
-        # Of the reader that ships the file says enough: to make one here would load numpy, maybe on an event loop.
-        reads = self.reader.tasks if given.reader else tuple(_about(shipped)["tasks"]) if shipped else ()
-        self._tasks = reads
-        own_encoder = given.path is not None
-        self.profile: Profile = embedded_profile(self.calibrations, self.thresholds, reads, own_encoder)
+        self._tasks: tuple[ScoreTask, ...] = ()
+        if given.reader:
+            self._tasks = self.reader.tasks
+        elif shipped:  # its file says enough: to make one here would load numpy, maybe on an event loop
+            self._tasks = tuple(json.loads((shipped / "reader.json").read_text("utf-8"))["tasks"])
+        self.profile: Profile = self._profile()
+
+    def _profile(self) -> Profile:
+        return embedded_profile(self.calibrations, self.thresholds, self._tasks, self.path is not None)
 
     def calibrate_by(self, calibrations: Mapping[str, Any]) -> Self:
         # The profile knows what was calibrated: text that nothing else was fitted on has a probability then.
         super().calibrate_by(calibrations)
-        own_encoder = self._arguments["path"] is not None
-        self.profile = embedded_profile(self.calibrations, self.thresholds, self._tasks, own_encoder)
+        self.profile = self._profile()
         return self
 
     @property
@@ -101,7 +92,7 @@ class EmbeddedRuntime(BlockingRuntime):
 
         with self._lock:  # two first callers must not hold a model each
             if self._encoder is None:
-                self._encoder = BiEncoder(**self._arguments)
+                self._encoder = BiEncoder(path=self.path, threads=self.threads, cache_size=self.cache_size)
             return self._encoder
 
     @property
@@ -118,28 +109,28 @@ class EmbeddedRuntime(BlockingRuntime):
             if self._folder is None:
                 raise UnsupportedIntrinsic("this runtime has no reader", expected="a folder as reader=")
             if self._reader is None:
-                self._reader = CrossEncoder(self._folder, threads=self._arguments["threads"])
+                self._reader = CrossEncoder(self._folder, threads=self.threads)
             return self._reader
 
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:
         # One call per kind of text for the whole wave: the encoder buckets by length and encodes each text once.
         outcomes: dict[int, Outcome] = {}
-        kinds: dict[str, list[int]] = {}
-        requests = [_readable(request) for request in requests]
-        for i, request in enumerate(requests):
+        kinds: dict[str, list[tuple[int, Embed]]] = {}
+        for i, request in enumerate(map(_readable, requests)):
             if isinstance(request, Embed):
-                kinds.setdefault(request.kind, []).append(i)
+                kinds.setdefault(request.kind, []).append((i, request))
             elif isinstance(request, Score) and self.has_reader:
                 outcomes[i] = self._scored(request)
             else:
                 outcomes[i] = unsupported("embedded", request)
-        for members in kinds.values():
-            wave = [(i, request) for i in members if isinstance(request := requests[i], Embed)]
-            # Those that may be too long go alone: what is cut of one must not depend on another.
-            long = [(i, r) for i, r in wave if 2 * sum(map(len, r.texts)) > self.max_document_tokens]
-            for i, request in long:
-                outcomes[i] = self._read(request)
-            wave = [(i, request) for i, request in wave if i not in outcomes]
+        for asked in kinds.values():
+            wave = list[tuple[int, Embed]]()
+            for i, request in asked:
+                # Those that may be too long go alone: what is cut of one must not depend on another.
+                if 2 * sum(map(len, request.texts)) > self.max_document_tokens:
+                    outcomes[i] = self._read(request)
+                else:
+                    wave.append((i, request))
             texts = [text for _, request in wave for text in request.texts]
             vectors = iter(self.encoder.encode(texts, kind=wave[0][1].kind) if wave else ())
             for i, request in wave:
@@ -152,10 +143,8 @@ class EmbeddedRuntime(BlockingRuntime):
         if not request.apart:
             vectors, unread = self.encoder.read(request.texts, kind=request.kind, limit=limit)
             return Embedded(tuple(vectors), unread)
-        read = {
-            text: self.encoder.read((text,), kind=request.kind, limit=limit) for text in dict.fromkeys(request.texts)
-        }
-        return Embedded(tuple(read[text][0][0] for text in request.texts), sum(unread for _, unread in read.values()))
+        each = {t: self.encoder.read((t,), kind=request.kind, limit=limit) for t in dict.fromkeys(request.texts)}
+        return Embedded(tuple(each[text][0][0] for text in request.texts), sum(unread for _, unread in each.values()))
 
     def _scored(self, request: Score) -> Outcome:
         # Of use to a question is what answers it: the reader was taught the one, and knows the other by that.
@@ -166,11 +155,8 @@ class EmbeddedRuntime(BlockingRuntime):
             return error.named(request.intrinsic)
 
     def embed(self, texts: Sequence[str], *, kind: Kind = "passage") -> list[list[float]]:
-        """One vector per text, for a vector store: the windows of a long text averaged, length 1.
-
-        Args:
-            texts: any texts; one without a token gets a vector that is far from the vectors of all others.
-            kind: ``"query"`` or ``"passage"``: models that were trained with prompts tell them apart.
+        """One vector per text, for a vector store: the windows of a long text averaged, length 1. A text without a
+        token gets a vector that is far from all others. Models that were trained with prompts tell the kinds apart.
         """
         from intrinsics_core.embedded.models.bi_encoder import averaged
 
@@ -205,16 +191,11 @@ class EmbeddedRuntime(BlockingRuntime):
             self._reader.close()
 
     def __repr__(self) -> str:
-        return f"EmbeddedRuntime(path={self._arguments['path']!r})"
+        return f"EmbeddedRuntime(path={self.path!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = {
-            "calibrations": self.calibrations,
-            "thresholds": self.thresholds,
-            "max_document_tokens": self.max_document_tokens,
-            "reader": self._reads,
-        }
-        return _rebuild, (self._arguments | own,)
+        own = ("calibrations", "thresholds", "threads", "cache_size", "max_document_tokens")
+        return _rebuild, ({"path": self.path, "reader": self._reads} | {name: getattr(self, name) for name in own},)
 
 
 def _readable(request: Request) -> Request:

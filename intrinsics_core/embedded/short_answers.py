@@ -54,6 +54,10 @@ def _begun(answer: str) -> tuple[str, re.Match[str] | None]:
     return text, _BEGUN.match(text)
 
 
+def _says(begun: re.Match[str] | None) -> str | None:
+    return None if begun is None else "Yes." if begun["yes"] else "No." if begun["no"] else None
+
+
 def _without_content(text: str) -> bool:
     """Whether a text says nothing alone, and nothing of who speaks: "No, I can't." is a refusal."""
     return not (claim(text).units or "?" in text or _OF_ITSELF.search(text))
@@ -69,16 +73,13 @@ def is_bare(answer: str) -> bool:
 
 def yes_or_no(answer: str) -> str | None:
     """ "Yes." or "No." for an answer that says no more, else None."""
-    begun = _begun(answer)[1] if is_bare(answer) else None
-    return None if begun is None else "Yes." if begun["yes"] else "No." if begun["no"] else None
+    return _says(_begun(answer)[1]) if is_bare(answer) else None
 
 
 def opens_with(answer: str) -> str | None:
     """ "Yes." or "No." where an answer begins with one by itself ("No, that is too late."), else None ("No idea")."""
     text, begun = _begun(answer)
-    if begun is None or not (begun["yes"] or begun["no"]) or not _PAUSE.match(text, begun.end()):
-        return None
-    return "Yes." if begun["yes"] else "No."
+    return _says(begun) if begun and _PAUSE.match(text, begun.end()) else None
 
 
 def is_polar(question: str) -> bool:
@@ -99,8 +100,6 @@ def plainly(sentences: Sequence[str], question: str, *, whole: bool = True) -> l
 def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
     """For each sentence of an answer the question that it answers. A bare one ("No.") answers the question before it in
     the answer or, where a turn asks as many questions as there are answers, its own. The others answer the turn.
-
-    ``whole``: whether the sentences are all of the answer.
     """
     asked = _questions_in(question) if whole and len(sentences) > 1 else ()
     own = asked if len(asked) == len(sentences) else ()
@@ -118,7 +117,7 @@ def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True)
 
 def asked_of_each(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
     """For each sentence of an answer the turn that a yes or a no of it answers, or its own question of a turn that asks
-    several; "" where nobody can tell which of them it answers. ``whole``: whether the sentences are all of the answer.
+    several; "" where nobody can tell which.
     """
     asked = _questions_in(question)
     if len(asked) == 1:
@@ -128,9 +127,7 @@ def asked_of_each(sentences: Sequence[str], question: str, *, whole: bool = True
 
 @lru_cache(maxsize=64)
 def _questions_in(turn: str) -> tuple[str, ...]:
-    """The questions of a turn that asks several ("Is it open, and is it free?"), else the turn; nothing where it is too
-    long to tell.
-    """
+    """The questions of a turn that asks several ("Is it open, and is it free?"), else the turn; () if too long."""
     if turn.count("?") + len(_AND.findall(turn)) < 2:
         return (turn,)
     if len(turn) > 2 * _LONGEST_QUESTION:
@@ -141,8 +138,7 @@ def _questions_in(turn: str) -> tuple[str, ...]:
 
 def stated_each(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
     """`stated` for the sentences of an answer, or of its end where they are not the ``whole``, behind what each answers
-    (`questions_of`). One that is all of an answer stands behind its question where it has no words with content: "It
-    did not.".
+    (`questions_of`). All of an answer stands behind its question where it has no words with content: "It did not.".
     """
     asked = questions_of(sentences, question, whole=whole)
     found = [stated(text, one) for text, one in zip(sentences, asked, strict=True)]
@@ -153,9 +149,8 @@ def stated_each(sentences: Sequence[str], question: str, *, whole: bool = True) 
 
 
 def stated(answer: str, question: str) -> str:
-    """What is looked up for a sentence of an answer: itself, or behind its question where it is bare ("No.").
-
-    "Yes, it does." is "Yes.". So is a yes of another language: its letters are no word that sources could hold.
+    """What is looked up for a sentence of an answer: itself, or behind its question where it is bare. "Yes, it does."
+    is "Yes.", and so is a yes of another language.
     """
     if not is_bare(answer) or not question.strip():
         return answer
@@ -163,13 +158,11 @@ def stated(answer: str, question: str) -> str:
 
 
 def in_context(answer: str, question: str, *, whole: bool = False) -> str:
-    """What a reader is shown of a sentence of an answer: itself, or behind its question.
+    """What a reader is shown of a sentence of an answer: itself, or behind its question where there is room for both.
 
-    Behind it, where the question is short enough to leave room for it, stand a bare answer, one so short that it may
-    say nothing without ("Every day."), and any that is read beside the whole of its sources (``whole``). Where a reader
-    sees a part of them only, most sentences of a long answer are about other things than the question's words. So they
-    are where something is to be done ("Look up the rent and send it to Tom."). An answer that has just the words of its
-    question is read alone: what was asked does not make it true.
+    Behind it stand a bare answer, one so short that it may say nothing without ("Every day."), and any that is read
+    beside the ``whole`` of its sources; not so where something is to be done ("Look up the rent and send it to Tom.").
+    An answer that has just the words of its question is read alone: what was asked does not make it true.
     """
     if is_bare(answer):
         return stated(answer, question)
@@ -212,7 +205,7 @@ def leads(answer: str, question: str) -> str | None:
 
 
 def led(logit: float, own: float, other: float) -> float:
-    """The logit of a claim behind a yes or no, from the reader's logits of that alone and of its `contrary`: what is
-    behind it may be true, and the yes be wrong.
+    """The logit of a claim behind a yes or no, from the reader's of that alone and of its `contrary`: the yes may be
+    wrong, and what is behind it true.
     """
     return logit if own - other > -CLEARLY else min(logit, own - other)

@@ -27,10 +27,13 @@ _TITLE = 12  # words of a title that are shown
 class Sources:
     """Source sentences made ready for looking things up.
 
-    texts: the sentences of all documents in order. vectors: per sentence (windows, dim), rows L2-normalised.
-    documents: for each sentence the index of its document; None: all of one document. titles: one a document, with the
-    metadata that frameworks write there, ``""`` for none; a word of theirs is found, wherever it is claimed. columns:
-    of each sentence the column in which it begins a line (`outline.columns_of`); empty: each begins one.
+    texts: the sentences of all documents in order. vectors: of each (windows, dim), rows L2-normalised. documents: of
+    each the index of its document; None: all are of one. titles: one a document, with the metadata that frameworks
+    write there, ``""`` for none; a word of theirs is found, wherever it is claimed. columns: of each sentence the
+    column in which it begins a line (`reading.columns_of`); empty: each begins one.
+
+    Raises:
+        InvalidInput: the parts are not of one length, or a sentence has no vector.
     """
 
     texts: Sequence[str]
@@ -43,12 +46,14 @@ class Sources:
         if len(self.vectors) != len(self.texts):
             raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.vectors)} vectors")
         if empty := [i for i, rows in enumerate(self.vectors) if not len(rows)]:
-            raise InvalidInput(
-                f"sources: sentence {empty[0]} has no vector",
-                expected="one row for each window, and at least one window",
-            )
-        if self.documents is not None and len(self.documents) != len(self.texts):
-            raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.documents)} document indices")
+            raise InvalidInput(f"sources: sentence {empty[0]} has no vector", expected="one row a window, one at least")
+        if len(self.owner) != len(self.texts):
+            raise InvalidInput(f"sources: {len(self.texts)} sentences but {len(self.owner)} document indices")
+
+    @cached_property
+    def owner(self) -> NDArray[np.intp]:
+        """Of each sentence the index of its document."""
+        return np.array([0] * len(self.texts) if self.documents is None else self.documents, dtype=np.intp)
 
     @cached_property
     def postings(self) -> dict[str, list[int]]:
@@ -62,10 +67,9 @@ class Sources:
     @cached_property
     def readings(self) -> Sequence[ReadSentence]:
         """The sentences as they are read (`reading.readings`)."""
-        owner = self.documents or [0] * len(self.texts)
         texts, columns = self.texts, self.columns or [0] * len(self.texts)
         found = list[ReadSentence]()
-        for _, some in groupby(range(len(texts)), key=lambda i: owner[i]):
+        for _, some in groupby(range(len(texts)), key=lambda i: self.owner[i]):
             begin, end = len(found), len(found) + len(list(some))
             found += readings(cleaned(texts[begin:end], is_known), columns[begin:end])
         return found
@@ -87,8 +91,18 @@ class Sources:
 
     def title_of(self, sentence: int) -> str:
         """The first words of the title of a sentence's document; "" for none."""
-        owner = 0 if self.documents is None else self.documents[sentence]
-        return " ".join(self.titles[owner].split()[:_TITLE]) if self.titles else ""
+        return " ".join(self.titles[self.owner[sentence]].split()[:_TITLE]) if self.titles else ""
+
+    @cached_property
+    def is_titled(self) -> bool:
+        """Whether documents have different titles."""
+        return len(set(filter(None, self.titles))) > 1
+
+    def titled(self, asked: Claim) -> Floats:
+        """(units, documents): 1 where a unit is found in a document's title."""
+        titles = [keys_of(title) for title in self.titles] or [frozenset()] * (1 + int(self.owner.max(initial=0)))
+        rows = [[bool(unit.keys & title) for title in titles] for unit in asked.units]
+        return np.array(rows, dtype=np.float32).reshape(-1, len(titles))
 
     @cached_property
     def entitled(self) -> frozenset[str]:
@@ -97,7 +111,7 @@ class Sources:
 
     @cached_property
     def told_apart(self) -> dict[str, frozenset[str]]:
-        """`told_apart` of the titles."""
+        """Of each title the keys that no other title has."""
         return told_apart(self.titles)
 
     def incidence(self, asked: Claim) -> Floats:
@@ -109,9 +123,7 @@ class Sources:
         return found
 
     def nearest(self, rows: Floats) -> tuple[Floats, float]:
-        """The largest cosine between any of a text's windows and any of each source sentence, 0 for `uncited`; and the
-        largest with a passage of three sentences of one document.
-        """
+        """A text's largest cosine with each source sentence, 0 for `uncited`; and with three in a row of a document."""
         cosines, best = np.zeros(len(self.texts), dtype=np.float32), 0.0
         for begin in range(0, len(self.texts) if len(rows) else 0, _BLOCK):
             vectors, starts, passages = self._block(begin)
@@ -122,9 +134,8 @@ class Sources:
         return cosines, best
 
     def _block(self, begin: int) -> tuple[Floats, NDArray[np.intp], Floats]:
-        """Of some thousands of sentences the vectors, where those of each begin, and those of the passages.
-
-        One block is kept, more are made anew each time: the vectors of a book are not held twice.
+        """Of some thousands of sentences the vectors, where those of each begin, and those of the passages. One block
+        is kept, more are made anew each time: the vectors of a book are not held twice.
         """
         if begin in self._kept:
             return self._kept[begin]
@@ -133,7 +144,7 @@ class Sources:
         starts = np.cumsum([0, *map(len, some)])[:-1].astype(np.intp)
         vectors, count = np.concatenate(some), min(len(some), _BLOCK)
         total = np.add.reduceat(vectors, starts, axis=0)
-        owner = np.asarray(self.documents[begin : begin + len(some)]) if self.documents else np.zeros(len(some))
+        owner = self.owner[begin : begin + len(some)]
         at = here = np.arange(len(some))
         passages = total.copy()
         for _ in range(2):  # the last sentence of a document is repeated
@@ -155,8 +166,7 @@ class Sources:
 def _products(mine: Floats, rows: Floats) -> Floats:
     theirs = np.asarray(rows, dtype=np.float32)
     if theirs.shape[1] != mine.shape[1]:
-        raise InvalidInput(
-            "vectors of response and sources differ in length", expected=str(mine.shape[1]), got=str(theirs.shape[1])
-        )
+        raise InvalidInput("vectors of response and sources differ in length",
+                           expected=str(mine.shape[1]), got=str(theirs.shape[1]))  # fmt: skip
     with np.errstate(invalid="ignore"):
         return mine @ theirs.T

@@ -1,13 +1,11 @@
 """How certain it is that an answer is (or will be) right: from answerability and from what supports it.
 
-Before answering, an answer can only be right if the passages hold it: certainty is the probability that the question is
-answerable, drawn in from both ends. After answering, it must also be what the passages say: the two are combined by a
-weighted mean of their log-odds, and the answer is never surer than its support. An answer that claims nothing ("I don't
-know.") is right where the passages do not hold one. The weights are set, not fitted.
+Before answering it is the probability that the question is answerable, drawn in from both ends. After answering it is a
+weighted mean of the log-odds of that and of the support, and never more than the support. An answer that claims nothing
+("I don't know.") is right where the passages do not hold one. The weights are set, not fitted.
 
-What this is not: the uncertainty of the model that answered. It never sees that model's probabilities, so a confident
-guess and a lucky one look the same, and without passages it knows nothing (0.5). A language model's own
-log-probabilities, an uncertainty adapter, or sampled answers compared tell more.
+What this is not: the uncertainty of the model that answered. A confident guess and a lucky one look the same, and
+without passages it knows nothing (0.5). A language model's own log-probabilities or sampled answers tell more.
 """
 
 from __future__ import annotations
@@ -53,10 +51,9 @@ def certainty(answerability: float | None, support: float | None = None, *, clai
     """The probability that an answer is right, before answering (no support) or after.
 
     Args:
-        answerability: probability that the passages answer the question; None: not known, no passages.
-        support: how far the passages support the answer given, 0 to 1; None: not answered yet, or nothing to judge.
-        claims: whether the answer claims anything. One that does not has no support, and is the surer, the less
-            answerable the question is.
+        answerability: probability that the passages answer the question; None: no passages.
+        support: how far the passages support the answer, 0 to 1; None: not answered yet, or nothing to judge.
+        claims: whether the answer claims anything.
 
     Raises:
         InvalidInput: a number outside 0..1.

@@ -40,7 +40,6 @@ class Quantity(NamedTuple):
 
 _ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: E501, SIM905
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
-_ORDINALS = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split()  # noqa: E501, SIM905
 _CARDINAL = {word: float(i) for i, word in enumerate(_ONES)} | {word: 10.0 * i for i, word in enumerate(_TENS, 2)}
 # By how much a word or an abbreviation behind a number multiplies it.
 _SCALES = {
@@ -51,7 +50,7 @@ _PARTS = {"½": 1 / 2, "¼": 1 / 4, "¾": 3 / 4, "⅓": 1 / 3, "⅔": 2 / 3, "�
 
 CARDINALS = frozenset(_CARDINAL) - {"zero", "one"} | {name for name in _SCALES if len(name) > 2}
 """Words that say how many, in lower case. "One" is a pronoun as often."""
-NUMBER_WORDS = CARDINALS | frozenset(_ORDINALS) | {"zero", "one"} | frozenset(_PARTS)
+NUMBER_WORDS = CARDINALS | {"zero", "one"} | frozenset(_PARTS)
 """Words that spell a number, in lower case, and the signs of fractions."""
 
 _DIGIT = "|".join(_ONES[1:10])
@@ -121,15 +120,6 @@ def _values_of(text: str) -> frozenset[float]:
 def value_key(value: float) -> str:
     """The key of a number without a unit."""
     return "#" + format(value, ".10g")
-
-
-_ORDINAL = re.compile(rf"(?<!\w)(?:(?P<digits>\d+)(?:st|nd|rd|th)|(?P<word>{'|'.join(_ORDINALS)}))(?!\w)", re.I)
-
-
-def _ordinals(text: str) -> Iterator[Quantity]:
-    for match in _ORDINAL.finditer(text):
-        value = float(match["digits"] or _ORDINALS.index(match["word"].casefold()))
-        yield Quantity(*match.span(), frozenset(), frozenset({value}))
 
 
 # --- amounts ------------------------------------------------------------------------------------------------------
@@ -324,83 +314,54 @@ def _clocks(text: str) -> Iterator[Quantity]:
 
 _MONTH = rf"(?P<month>{'|'.join((*MONTHS, *sorted(SHORT_MONTHS, reverse=True)))})\b\.?"
 _DAY_OF = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-_OTHER_DAY = rf"(?:(?P<first>\d{{1,2}})(?:st|nd|rd|th)?{_RANGE})?"
 _DATES = (
-    re.compile(rf"(?<![\w.,:]){_OTHER_DAY}{_DAY_OF}(?: +of)?[ -]+{_MONTH}", re.IGNORECASE),
-    re.compile(rf"\b{_MONTH} +(?:the +)?{_OTHER_DAY}{_DAY_OF}(?![\w:]|[.,]\d)", re.IGNORECASE),
+    re.compile(rf"(?<![\w.,:]){_DAY_OF}(?: +of)?[ -]+{_MONTH}", re.IGNORECASE),
+    re.compile(rf"\b{_MONTH} +(?:the +)?{_DAY_OF}(?![\w:]|[.,]\d)", re.IGNORECASE),
 )
-_YEAR_BEHIND = re.compile(r"(?:,? {1,3}(?:of {1,3})?|-)(?P<year>[12]\d{3})(?!\w|[.,]\d)")
+_YEAR_BEHIND = re.compile(r"(?:,? {1,3}(?:of {1,3})?|-)([12]\d{3})(?!\w|[.,]\d)")
 _NUMERIC = re.compile(
-    r"(?<![\w./-])(?:(?P<year>\d{4})(?P<mark>[./-])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)"
-    r"|(?P<one>\d{1,2})(?:(?P<dot>[./])(?P<two>\d{1,2})(?P=dot)(?P<last>\d{4}|\d\d)?"
-    r"|-(?P<dashed>\d{1,2})-(?P<full>[12]\d{3})))(?![\w/-])"
+    r"(?<![\w./-])(?:(?P<first>[12]\d{3})(?P<mark>[./-])(?P<month>\d\d?)(?P=mark)(?P<day>\d\d?)"
+    r"|(?P<one>\d{1,2})(?P<dot>[./-])(?P<two>\d{1,2})(?P=dot)(?P<last>\d{4}|\d\d)?)(?![\w/-])"
 )
-_MONTHS_A_YEAR, _DAYS_A_MONTH = 12, 31
 
 
 class _Day(NamedTuple):
-    """A date and where it stands, with its year: ``text[begin:end]``.
-
-    parts: where its day and its month stand. years: those that its year may be, and none where it has none.
-    """
+    """A date, ``text[begin:end]``; where its day and month stand; those that its year may be, and where that stands."""
 
     begin: int
     end: int
     keys: frozenset[str]
-    parts: tuple[tuple[int, int], ...]
+    at: tuple[int, int]
     years: frozenset[int] = frozenset()
     year_at: tuple[int, int] = (0, 0)
     in_digits: bool = False
-    loose: bool = False
 
 
-def _worded_days(text: str) -> Iterator[_Day]:
-    """Dates in words."""
+def _days_of(text: str) -> Iterator[_Day]:
+    """The dates of a text. In digits the day is first between dots, and either may be between slashes or dashes."""
     for match in (match for pattern in _DATES for match in pattern.finditer(text)):
-        if match["month"] in ("may", "mar", "march"):
-            continue  # a verb
-        month = next(i for i, name in enumerate(MONTHS, 1) if name.startswith(match["month"].casefold()[:3]))
-        behind = _YEAR_BEHIND.match(text, match.end())
-        years, at = (frozenset({int(behind["year"])}), behind.span("year")) if behind else (frozenset[int](), (0, 0))
-        end = behind.end() if behind else match.end() - match[0].endswith(".")
-        for name in ("day", "first"):
-            if match[name] and int(match[name]) <= _DAYS_A_MONTH:
-                keys = frozenset({f"date:{month}-{int(match[name])}"})
-                parts = match.span(name), match.span("month")
-                yield _Day(match.start(), end, keys, parts, years, at, loose=match["first"] is not None)
-
-
-def _numeric_days(text: str) -> Iterator[_Day]:
-    """Dates in digits. Between dots the day is first; between slashes or dashes another date may say which one is."""
-    found = list(_NUMERIC.finditer(text))
-    either = [match for match in found if match["full"] or (match["dot"] == "/" and match["last"])]
-    days_first = any(int(match["one"]) > _MONTHS_A_YEAR for match in either)
-    months_first = any(int(match["two"] or match["dashed"]) > _MONTHS_A_YEAR for match in either)
-    for match in found:
-        one, two = ("day", "month") if match["year"] else ("one", "two" if match["two"] else "dashed")
-        first, second = int(match[one]), int(match[two])
-        orders = [(first, second), (second, first)]  # day, month
-        if match in either and months_first != days_first:
-            orders = orders[months_first:][:1]
-        valid = [(day, month) for day, month in orders if 1 <= month <= _MONTHS_A_YEAR and 1 <= day <= _DAYS_A_MONTH]
-        if match["year"] or match["dot"] == ".":
-            valid = valid[:1]
-        name = next((name for name in ("year", "last", "full") if match[name]), None)
-        year = int(match[name]) if name else 0
-        years = frozenset({year} if name else ())
-        if match["last"] and len(match["last"]) == 2:
-            years = frozenset({year, year + 1900, year + 2000})
-        part = min(match.start(one), match.start(two)), max(match.end(one), match.end(two))
-        keys = frozenset(f"date:{month}-{day}" for day, month in valid)
-        yield _Day(*match.span(), keys, (part,), years, match.span(name) if name else (0, 0), in_digits=True)
+        if match["month"] not in ("may", "mar", "march") and int(match["day"]) <= 31:  # verbs in lower case
+            month = next(i for i, name in enumerate(MONTHS, 1) if name.startswith(match["month"].casefold()[:3]))
+            keys, end = frozenset({f"date:{month}-{int(match['day'])}"}), match.end() - match[0].endswith(".")
+            behind = _YEAR_BEHIND.match(text, match.end())
+            told = (frozenset({int(behind[1])}), behind.span(1)) if behind else ()
+            yield _Day(match.start(), behind.end() if behind else end, keys, (match.start(), end), *told)
+    for match in _NUMERIC.finditer(text):
+        one, two, year = ("day", "month", "first") if match["first"] else ("one", "two", "last")
+        orders = [(int(match[one]), int(match[two])), (int(match[two]), int(match[one]))]  # day, month
+        valid = [(day, month) for day, month in orders if 1 <= month <= 12 and 1 <= day <= 31]
+        keys = frozenset(f"date:{month}-{day}" for day, month in (valid if match["dot"] in ("/", "-") else valid[:1]))
+        at = min(match.start(one), match.start(two)), max(match.end(one), match.end(two))
+        number = int(match[year] or 0)
+        years = {number, *(() if number > 99 else (number + 1900, number + 2000))} if match[year] else ()
+        if keys and (match["dot"] != "-" or number > 99):
+            yield _Day(*match.span(), keys, at, frozenset(years), match.span(year), in_digits=True)
 
 
 def _days(text: str) -> Iterator[Quantity]:
     """The days of the year that a text has: "3 May", "2025-05-03"."""
-    for day in (*_worded_days(text), *_numeric_days(text)):
-        for i, part in enumerate(day.parts):
-            if day.keys:
-                yield Quantity(*part, day.keys, loose=day.loose and i == 0)
+    for day in _days_of(text):
+        yield Quantity(*day.at, day.keys)
         if day.in_digits and day.years:
             yield Quantity(*day.year_at, frozenset(), frozenset(map(float, day.years)))
 
@@ -427,7 +388,7 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     pieces = set(_PIECE.findall(plain.casefold()))
     if NUMBER_WORDS.isdisjoint(pieces) and not any(map(str.isdigit, pieces)):
         return tuple(_singles(plain))  # most sentences
-    return tuple(q for find in (_amounts, _singles, _clocks, _days, _ordinals) for q in find(plain))
+    return tuple(q for find in (_amounts, _singles, _clocks, _days) for q in find(plain))
 
 
 _NOT_PLAIN = re.compile(r"\d[.,'’\s]\d{3}(?!\d)|[^\w\s.,-]|[^\W\d_a-z]|[²³¹⁰-⁹]|[^\W\d_][\s-]+[^\W\d_]", re.IGNORECASE)
@@ -467,20 +428,16 @@ def _compared(each: Quantity) -> set[str]:
 
 def _days_as_in(source: str, text: str) -> Iterator[tuple[int, int, str]]:
     """Dates of which one is in digits and the other in words, or both in digits in another order."""
-    theirs = list(_whole_days(source))
-    for mine in _whole_days(text) if theirs else ():
+    theirs, mine = (list(filter(_is_whole, _days_of(_evened(each)))) for each in (source, text))
+    for own in mine:
         for day in theirs:
-            agree = not day.years or not mine.years or day.years & mine.years
-            if day.keys & mine.keys and agree and (day.in_digits or mine.in_digits):
-                year = " " + text[slice(*mine.year_at)] if mine.years and not day.years else ""
-                yield mine.begin, mine.end, source[day.begin : day.end] + year
+            agree = not day.years or not own.years or day.years & own.years
+            if day.keys & own.keys and agree and (day.in_digits or own.in_digits):
+                year = " " + text[slice(*own.year_at)] if own.years and not day.years else ""
+                yield own.begin, own.end, source[day.begin : day.end] + year
                 break
 
 
-def _whole_days(text: str) -> Iterator[_Day]:
-    """The dates of a text, without ranges and without what may be a fraction or a price."""
-    plain = _evened(text)
-    for day in (*_worded_days(plain), *_numeric_days(plain)):
-        above = any(int(number) > _MONTHS_A_YEAR for number in re.findall(r"\d+", plain[day.begin : day.end]))
-        if day.keys and not day.loose and (not day.in_digits or day.years or above):
-            yield day
+def _is_whole(day: _Day) -> bool:
+    """Whether it is no fraction and no price: in words, with a year, or with one order alone."""
+    return not day.in_digits or bool(day.years) or any(int(key.rpartition("-")[2]) > 12 for key in day.keys)

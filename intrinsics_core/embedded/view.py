@@ -14,11 +14,10 @@ from intrinsics_core.text.citation_marks import unmarked
 from intrinsics_core.text.cleaning import cleaned
 from intrinsics_core.text.lines import BOLD, EMOJI_CHARACTERS, behind, heading, heading_level, is_item
 from intrinsics_core.text.lines import unmarked as without_bullet
-from intrinsics_core.text.tables import NO, YES, in_words
+from intrinsics_core.text.tables import in_words
 
 _EMOJI = rf"[{EMOJI_CHARACTERS}]\ufe0f?"
 _EMOJIS = re.compile(rf"\A(?:{_EMOJI}\s?)++|(?:(?<=\s){_EMOJI})++\Z|{_EMOJI}\Z")
-_TICKS = re.compile(rf"\A(?P<before>[{YES}{NO}])|\s(?P<behind>[{YES}{NO}])\ufe0f?\Z")
 _EMPHASIS = re.compile(r"(?<![\w*_])(\*{1,3}|_{1,3})(?=[^\s*_])([^*_\n]{1,400})(?<=[^\s*_])\1(?![\w*_])")
 _SHORT = 6  # words of a line that names what follows
 _REPEATED = 8  # words of what is said over and over, at most
@@ -62,9 +61,7 @@ def only_names(text: str, following: str) -> bool:
 
 
 def without_loops(text: str) -> str:
-    """The text with at most three of the same words, up to eight of them, in a row.
-
-    A small model that runs into a loop goes on until its limit of tokens. No model was trained on such texts, and the
+    """The text with at most three of the same words, up to eight of them, in a row: the loop of a small model. The
     reader calls "zebra zebra zebra ..." supported by anything.
     """
     words = text.split()
@@ -82,26 +79,17 @@ def without_loops(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """A sentence without its marker and its emojis; of a few words with a tick or a cross, what that says."""
+    """A sentence without its marker, its emphasis and its emojis."""
     bare = _EMPHASIS.sub(r"\2", without_bullet(text))
-    ticked, shown = _TICKS.search(bare), _EMOJIS.sub("", bare).strip()
-    if ticked and shown and len(shown.split()) <= _SHORT and not any(map(str.isdigit, shown)):
-        return f"{shown.rstrip('.!:')}: {'yes' if (ticked['before'] or ticked['behind']) in YES else 'no'}."
-    return shown or bare
+    return _EMOJIS.sub("", bare).strip() or bare
 
 
 def _named(text: str, following: str) -> str:
     """What a line names that stands above other text: a heading, a line in bold, a few words above a list."""
     plain = _EMOJIS.sub("", without_bullet(text)).strip()
-    if _is_bold_item(text) and _is_bold_item(following):
-        return ""  # one of a list of items in bold
     if above := heading(plain):
         name = without_bullet(above.name).rstrip(":").strip()
         return name if following and len(name.split()) <= 2 * _SHORT else ""
     if is_item(text) or not following or len(plain.split()) > _SHORT:
         return ""
     return plain.rstrip(":").strip() if is_item(following) and (plain.endswith(":") or plain[-1:].isalnum()) else ""
-
-
-def _is_bold_item(text: str) -> bool:
-    return is_item(text) and heading_level(_EMOJIS.sub("", without_bullet(text)).strip()) == BOLD

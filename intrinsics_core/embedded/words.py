@@ -1,17 +1,10 @@
-"""Words, stems, background idf, and BM25 over a short list of candidates.
+"""Words of a text: their offsets, stems and rarity, what a claim is made of, and BM25 over a short list of candidates.
 
-What this is: the lexical half of the embedded profile. It scores a handful of texts (retrieved passages,
-sentences of a passage) against a query, with term statistics learned beforehand from a large body of text,
-because ten candidates are too few to say which words are rare. BM25 is Robertson and Zaragoza, *The
-Probabilistic Relevance Framework* (2009), with the non-negative idf of Lucene.
+Words are stemmed by the English Snowball stemmer, which leaves those of other languages nearly as they are. Scripts
+without spaces (Chinese, Japanese, Thai, ...) give overlapping pairs of characters, as Lucene's CJKAnalyzer does. How
+rare a word is was counted on a large body of text (`training/idf.py`): ten candidates are too few to tell.
 
-What this is not: an index. To search a corpus, use a retriever made for it (``bm25s``, Lucene, a vector
-store). It matches words, not meanings: synonyms and paraphrases need the sentence encoder or a language
-model.
-
-Text in any script is accepted. Words are stemmed with the English Snowball stemmer (other languages pass
-through nearly unchanged); scripts written without spaces (Chinese, Japanese, Thai, ...) give overlapping
-character bigrams, as Lucene's CJKAnalyzer does. Every token keeps its offsets into the caller's own text.
+What this is not: an index of a corpus, for which there are retrievers. Words are matched, not meanings.
 """
 
 from __future__ import annotations
@@ -39,28 +32,25 @@ from intrinsics_core.text.words import word_set
 
 STOPWORDS: frozenset[str] = word_set(
     """
-    a about above across actually after again against ago all almost alone along already also
-    although always am among an and another any anybody anyone anything anyway are aren't around as
-    at away back be became because become becomes been before behind being below beside besides
-    between beyond both but by came can can't cannot come comes could couldn't did didn't do does
-    doesn't doing don't done down during each either else enough especially etc even ever every
-    everybody everyone everything except few for from further gave get gets getting give given gives
-    go goes going gone gonna got had hadn't has hasn't have haven't having he he'd he'll he's hello
-    hence her here here's hers herself hey hi him himself his how how's however i i'd i'll i'm i've
-    if in indeed instead into is isn't it it'd it'll it's its itself just kind know later least less
-    let let's like likely lot made make makes making many may maybe me mean means might mine more
-    moreover most much must my myself near need needs neither never no nobody none nor not nothing
-    now of off often oh ok okay on once one ones only onto or other others otherwise our ours
-    ourselves out over own per perhaps please put quite rather re really regarding s said same saw
-    say says see seem seems seen several shall she she'd she'll she's should shouldn't since so some
-    somebody someone something sometimes somewhat still such sure t take taken takes tell than thank
-    thanks that that'd that'll that's thats the their theirs them themselves then there there's
-    therefore these they they'd they'll they're they've thing things think this those though through
-    throughout thus to together told too took toward towards under unless until up upon us use used
-    uses using usually very via want wants was wasn't way we we'd we'll we're we've well went were
-    weren't what what's whatever whats when when's whenever where where's wherever whether which
-    whichever while who who'd who's whoever whole whom whose why why's will with within without
-    won't would wouldn't yeah yes yet you you'd you'll you're you've your yours yourself yourselves
+    a about above across actually after again against ago all almost alone along already also although always am among
+    an and another any anybody anyone anything anyway are aren't around as at away back be became because become becomes
+    been before behind being below beside besides between beyond both but by came can can't cannot come comes could
+    couldn't did didn't do does doesn't doing don't done down during each either else enough especially etc even ever
+    every everybody everyone everything except few for from further gave get gets getting give given gives go goes going
+    gone gonna got had hadn't has hasn't have haven't having he he'd he'll he's hello hence her here here's hers herself
+    hey hi him himself his how how's however i i'd i'll i'm i've if in indeed instead into is isn't it it'd it'll it's
+    its itself just kind know later least less let let's like likely lot made make makes making many may maybe me mean
+    means might mine more moreover most much must my myself near need needs neither never no nobody none nor not nothing
+    now of off often oh ok okay on once one ones only onto or other others otherwise our ours ourselves out over own per
+    perhaps please put quite rather re really regarding s said same saw say says see seem seems seen several shall she
+    she'd she'll she's should shouldn't since so some somebody someone something sometimes somewhat still such sure t
+    take taken takes tell than thank thanks that that'd that'll that's thats the their theirs them themselves then there
+    there's therefore these they they'd they'll they're they've thing things think this those though through throughout
+    thus to together told too took toward towards under unless until up upon us use used uses using usually very via
+    want wants was wasn't way we we'd we'll we're we've well went were weren't what what's whatever whats when when's
+    whenever where where's wherever whether which whichever while who who'd who's whoever whole whom whose why why's
+    will with within without won't would wouldn't yeah yes yet you you'd you'll you're you've your yours yourself
+    yourselves
     """
 )
 """English function words and the small talk of a chat. Never content, whatever their idf."""
@@ -125,10 +115,7 @@ _LONGEST_WORD = 200  # characters of a word that the caches below keep; a longer
 
 @remembered(1 << 16, _LONGEST_WORD)
 def stem(word: str) -> str:
-    """The term of one word: NFKC, case folded, possessive dropped, English Snowball stem.
-
-    A word with a digit, or of more than 40 characters, is left unstemmed.
-    """
+    """The term of one word: NFKC, case folded, possessive dropped, Snowball stem where it has 3 to 40 letters."""
     plain = unicodedata.normalize("NFKC", word).casefold().replace("\u2019", "'")
     plain = _POSSESSIVE.sub("", plain)
     if len(plain) < 3 or len(plain) > 40 or not plain.isascii() or any(c.isdigit() for c in plain):
@@ -144,11 +131,11 @@ def is_stopword(word: str) -> bool:
 
 
 def tokens(text: str) -> list[Token]:
-    """Split a text into tokens, in order, with offsets into ``text``.
+    """The tokens of a text, in order, with offsets into it.
 
-    Numbers lose their thousands separators in ``term`` (``1,200`` -> ``1200``); dotted acronyms their dots
-    (``U.S.`` -> ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more
-    is content even if it spells a stopword (``US``, ``IT``), unless the whole text is upper-case.
+    Numbers lose their thousands separators in ``term`` (``1,200`` -> ``1200``), acronyms their dots (``U.S.`` ->
+    ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more is content even if it
+    spells a stopword (``US``, ``IT``), unless the whole text is upper-case.
     """
     return list(_scan(text))
 
@@ -184,24 +171,17 @@ def _word(word: str, begin: int, shouting: bool) -> Token:
 
 
 def terms(text: str, *, stopwords: bool = False) -> list[str]:
-    """The terms of a text in order, repeats kept; stopwords are left out unless ``stopwords``."""
+    """The terms of a text in order, repeats kept, without stopwords unless ``stopwords``."""
     return [token.term for token in _scan(text) if stopwords or not token.is_stop]
 
 
 @dataclass(frozen=True, slots=True)
 class Background:
-    """Document frequencies of a large body of text, as idf in nats.
-
-    ``default`` is the idf of a term too rare to be in the table: that of a term in a single document.
-    """
+    """Document frequencies of a large body of text, as idf in nats; ``default`` is that of a term in one document."""
 
     documents: int
     default: float
     table: Mapping[str, float]
-
-    def idf(self, term: str) -> float:
-        """``ln(1 + (N - df + .5) / (df + .5))`` of a term."""
-        return self.table.get(term, self.default)
 
 
 @lru_cache(maxsize=1)
@@ -212,8 +192,8 @@ def background() -> Background:
 
 
 def idf(term: str) -> float:
-    """Background idf of a term (as ``terms`` gives it), in nats: about 1 (everywhere) to 11 (unseen)."""
-    return background().idf(term)
+    """``ln(1 + (N - df + .5) / (df + .5))`` of a term (as ``terms`` gives it), about 1 to 11 (unseen) nats."""
+    return background().table.get(term, background().default)
 
 
 def is_unheard_of(term: str) -> bool:
@@ -226,75 +206,29 @@ def is_known(word: str) -> bool:
     return not is_unheard_of(stem(word))
 
 
-def candidate_idf(wanted: Iterable[str], docs: Sequence[Iterable[str]], *, prior: float = 50.0) -> dict[str, float]:
-    """Idf of terms, blended from the background and from the candidates themselves.
-
-    With ``n`` candidates the candidates' own idf has weight ``n / (n + prior)``: ten passages hardly move the
-    background, a thousand replace it.
-
-    Args:
-        wanted: the terms to weigh.
-        docs: terms of each candidate.
-        prior: how many candidates the background is worth.
-    """
-    unique = [set(doc) for doc in docs]
-    count = len(unique)
-    share = count / (count + prior) if count else 0.0
-    weights: dict[str, float] = {}
-    for term in dict.fromkeys(wanted):
-        frequency = sum(term in doc for doc in unique)
-        own = math.log1p((count - frequency + 0.5) / (frequency + 0.5))
-        weights[term] = (1.0 - share) * idf(term) + share * own
-    return weights
+_PRIOR, _SATURATION, _BY_LENGTH = 50, 1.2, 0.75
 
 
-def bm25(
-    query: Mapping[str, float] | Iterable[str],
-    docs: Sequence[Sequence[str]],
-    *,
-    k1: float = 1.2,
-    b: float = 0.75,
-    prior: float = 50.0,
-) -> list[float]:
-    """BM25 score of each candidate, in the order given.
+def bm25(query: Iterable[str], docs: Sequence[Sequence[str]]) -> list[float]:
+    """BM25 of each candidate with the non-negative idf of Lucene, 0 where nothing matches (Robertson and Zaragoza, *The
+    Probabilistic Relevance Framework*, 2009, §3.4). It is not bounded, and compares within one call only.
+
+    The candidates' own idf counts as that of n among n + 50: ten passages hardly move the shipped one.
 
     Args:
-        query: terms with their weights, or plain terms (a repeated term counts twice).
-        docs: terms of each candidate, as ``terms`` gives them.
-        k1: saturation of a term's frequency.
-        b: strength of length normalisation, 0 to 1; the mean length is that of the candidates.
-        prior: see ``candidate_idf``.
-
-    Returns:
-        One score a candidate, 0 where nothing matches. Not bounded; comparable within one call only.
+        query: its terms; one that stands twice counts twice.
+        docs: the terms of each candidate.
     """
-    weights: Mapping[str, float] = query if isinstance(query, Mapping) else Counter(query)
-    lengths = [len(doc) for doc in docs]
-    mean = sum(lengths) / len(lengths) if lengths else 0.0
-    rarity = candidate_idf(weights, docs, prior=prior)
-    scores: list[float] = []
-    for doc, length in zip(docs, lengths, strict=True):
-        counts = Counter(doc)
-        norm = k1 * (1.0 - b + b * (length / mean if mean else 1.0))
-        matches = (
-            weight * rarity[term] * counts[term] * (k1 + 1.0) / (counts[term] + norm)
-            for term, weight in weights.items()
-            if counts[term]
-        )
-        scores.append(sum(matches, start=0.0))
+    counts, mean = [Counter(doc) for doc in docs], sum(map(len, docs)) / max(1, len(docs))
+    share, scores = len(docs) / (len(docs) + _PRIOR), [0.0] * len(docs)
+    for term, times in Counter(query).items():
+        held = sum(term in count for count in counts)
+        own = math.log1p((len(docs) - held + 0.5) / (held + 0.5))
+        weight = times * ((1 - share) * idf(term) + share * own) * (_SATURATION + 1)
+        for i, count in enumerate(counts):
+            norm = _SATURATION * (1 - _BY_LENGTH + _BY_LENGTH * (len(docs[i]) / mean if mean else 1))
+            scores[i] += weight * count[term] / (count[term] + norm)
     return scores
-
-
-def coverage(wanted: Iterable[str], given: Iterable[str]) -> float:
-    """Share of the idf mass of the distinct terms ``wanted`` that is in ``given``: 0 to 1.
-
-    Nothing wanted is covered in full: 1.
-    """
-    have = set(given)
-    distinct = set(wanted)
-    # Exactly rounded sums: those of a set must not depend on its order, which the hash seed moves.
-    total = math.fsum(map(idf, distinct))
-    return math.fsum(map(idf, distinct & have)) / total if total else 1.0
 
 
 Floats = NDArray[np.float32]
@@ -305,21 +239,6 @@ _MARKUP = re.compile(
 )
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COUNTED = re.compile(r"(?<![\w.,])(\d[\d.,]*)(?!(?:st|nd|rd|th|s)\b)([A-Za-z]{1,24})\b")
-
-_DISCOURSE: frozenset[str] = frozenset(
-    stem(word)
-    for word in """
-    accordingly additional additionally addition alternatively aspect basically case certain certainly commonly
-    conclusion consequently contrast crucial different due essentially essential example exactly fact factor factors
-    finally first following furthermore general generally hence highlight important importantly including include
-    included instance interestingly key last lastly main mainly mention mentioned namely nevertheless notably note
-    noted number order overall particular particularly point possible possibly potentially potential previously
-    primarily provide provided providing purpose reason reasons related relevant respectively result results role second
-    secondly significant significantly similar similarly simply specific specifically state stated subsequently suggest
-    suggests summarize summary term terms third total type types typically ultimately unlike variety various way ways
-    """.split()  # noqa: SIM905
-)
-"""Stems of words that organise a text rather than claim something; they weigh a quarter of their idf."""
 
 
 def clean(text: str) -> str:
@@ -412,8 +331,7 @@ def claim(sentence: str) -> Claim:
             index[entry] = len(units)
             rare = idf(token.term) > 0.8 * default
             named = token.is_capitalised and not number and (rare or (i > 0 and not titled))
-            weight = idf(token.term) * (0.25 if token.term in _DISCOURSE else 1.0)
-            units.append(Unit(token.text, keys, weight, named, number))
+            units.append(Unit(token.text, keys, idf(token.term), named, number))
         order.append(index[entry])
     pairs = tuple(dict.fromkeys((a, b) for a, b in pairwise(order) if a != b))
     return Claim(tuple(units), pairs)

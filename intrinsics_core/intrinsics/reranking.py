@@ -170,11 +170,11 @@ def _pointwise(task: Task, profile: Profile, *, prior: Reading | None, keep: boo
 
     With ``keep``, a document whose judgement failed keeps its place, without a score.
     """
-    failures: list[IntrinsicsError] = []
-    if "pointwise" in profile:
+    failures, name = list[IntrinsicsError](), "pointwise" if "pointwise" in profile else "context-relevance"
+    if name == "pointwise":
         found: list[float | IntrinsicsError] = yield from profile.ask("pointwise", task)
     else:
-        judgements = yield from profile.ask_each("context-relevance", task)
+        judgements = yield from profile.ask_each(name, task)
         failures = _costs.checked(judgements)
         if failures and not keep:
             raise failures[0]
@@ -186,6 +186,6 @@ def _pointwise(task: Task, profile: Profile, *, prior: Reading | None, keep: boo
     scores = dict(zip(judged, moved, strict=True))
     best_first = iter(sorted(judged, key=lambda i: -scores[i]))
     order = [next(best_first) if i in scores else i for i in range(len(found))]
-    degraded = _costs.failure_note(failures, len(found), "documents kept their place")
-    return ranking(task, order, [scores.get(i) for i in range(len(found))], prior=way, degraded=degraded,
-                   missing=len(found) - len(judged))  # fmt: skip
+    notes = _costs.failure_note(failures, len(found), "documents kept their place"), profile.note_of(name, task)
+    return ranking(task, order, [scores.get(i) for i in range(len(found))], prior=way,
+                   degraded="; ".join(filter(None, notes)) or None, missing=len(found) - len(judged))  # fmt: skip

@@ -3,7 +3,7 @@
 import pytest
 
 from intrinsics_core import hallucination_detection, run
-from intrinsics_core.embedded.about import clauses
+from intrinsics_core.embedded.clauses import clauses
 
 HOTELS = ["Harbour Hotel", "Garden Hotel"]
 

@@ -156,15 +156,15 @@ class Reading(EmbeddedRuntime):
         return super().handle(requests)
 
 
-def test_the_widest_part_of_the_sources_is_read_only_where_a_narrower_one_does_not_support_the_claim():
+def test_wider_parts_of_the_sources_are_read_only_where_they_can_change_the_label():
     text = f"{MILL} {'The quay is paved with granite and lined with old trees. ' * 6}"
     asked = [{"role": "user", "content": "What do you know of the mill?"}]
-    read = {}
-    for said in ("It ground flour until 1958.", "The mill was sold to a bank in 1911."):
+    widest = []
+    for said in ("It ground flour until 1958.", "The mill was sold to a bank.", "The mill is on a quay with trees."):
         runtime = Reading()
-        found = run(hallucination_detection([*asked, {"role": "assistant", "content": said}], [text]), runtime)
-        read[found.label] = [len(source.split()) for source, _ in runtime.pairs]
-    assert max(read["faithful"]) < 60 < max(read["unfaithful"])
+        run(hallucination_detection([*asked, {"role": "assistant", "content": said}], [text]), runtime)
+        widest.append(max(len(source.split()) for source, _ in runtime.pairs))
+    assert max(widest[:2]) < 60 < widest[2]
 
 
 def titled(*documents):

@@ -12,7 +12,6 @@ import pytest
 
 PRINTED = """
 from intrinsics_core.embedded.rewrite.keywords import expand
-from intrinsics_core.embedded.words import coverage
 from intrinsics_core.embedded.rewrite.salience import question_features, term_features
 
 turns = [
@@ -20,11 +19,9 @@ turns = [
     ("assistant", "Brink built zorvane, quellip and mordune lighthouses, a harbour and two tide mills."),
     ("user", "What did sailors say about the lighthouses and the harbour, the fog, the tides and the storm there?"),
 ]
-question = turns[-1][1].casefold().split()
 print(dict(term_features(turns)))
 print(question_features(turns))
 print(expand(turns, [text for _, text in turns]))
-print([coverage(question, question[:n]) for n in range(len(question))])
 """
 
 

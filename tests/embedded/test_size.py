@@ -22,7 +22,7 @@ from intrinsics_core import (
     run,
     uncertainty,
 )
-from intrinsics_core.embedded import sources, support, words
+from intrinsics_core.embedded import evidence, sources, words
 from intrinsics_core.embedded.models import bi_encoder as encoders
 from intrinsics_core.embedded.models import onnx_model
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
@@ -172,8 +172,8 @@ def test_many_sources_are_measured_as_few_are(monkeypatch):
         rows = rng.normal(size=(1 + i % 3, 8)).astype(np.float32)
         vectors.append(rows / np.linalg.norm(rows, axis=1, keepdims=True))
     documents = [i // 9 for i in range(50)]
-    whole = support.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
+    whole = evidence.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
     monkeypatch.setattr(sources, "_BLOCK", 7)
-    parts = support.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
+    parts = evidence.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
     np.testing.assert_allclose(parts.features, whole.features, atol=1e-6)
     np.testing.assert_allclose(parts.cosine, whole.cosine, atol=1e-6)

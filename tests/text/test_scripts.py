@@ -1,6 +1,14 @@
 import pytest
 
-from intrinsics_core import answerability, context_relevance, fact_check, hallucination_detection, run
+from intrinsics_core import (
+    answerability,
+    citations,
+    context_relevance,
+    fact_check,
+    hallucination_detection,
+    reranking,
+    run,
+)
 from intrinsics_core.text.scripts import unfitted_language
 
 
@@ -68,7 +76,8 @@ def test_every_verdict_says_that_the_documents_are_in_another_language(question,
     assert judged.score is None and gate.probability is None
     checked, relevant = run(fact_check(answered, [document])), run(context_relevance(asked, [document]))
     assert checked.score is not None and relevant.judgements[0].score is not None  # others rank and filter by these
-    assert all(language in (found.degraded or "") for found in (judged, gate, checked, relevant))
+    ranked, cited = run(reranking(asked, [document])), run(citations(answered, [document]))
+    assert all(language in (found.degraded or "") for found in (judged, gate, checked, relevant, ranked, cited))
 
 
 @pytest.mark.parametrize(

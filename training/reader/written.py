@@ -26,8 +26,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, get_args
 
+from intrinsics_core.embedded.evidence import under_titles
 from intrinsics_core.embedded.short_answers import is_polar
-from intrinsics_core.embedded.support import under_titles
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.tables import in_words
 from training.reader.nearest import nearest
