@@ -40,9 +40,8 @@ def register(name: str, make: Callable[[], Profile] | str) -> None:
         InvalidInput: the name is taken, or holds a colon.
     """
     if name in _REGISTERED or ":" in name:
-        raise InvalidInput(
-            f"the profile name {name!r} is already registered or contains a colon", expected="another name"
-        )
+        what = f"the profile name {name!r} is already registered or contains a colon"
+        raise InvalidInput(what, expected="another name")
     _REGISTERED[name] = make
 
 
@@ -83,11 +82,9 @@ def as_profile(spec: Profile | str | None, own: Profile, **at_hand: Any) -> Prof
     Raises:
         InvalidInput: no profile has that name.
     """
-    if spec is None or spec == own.name:
-        return own
-    if isinstance(spec, Profile):
-        return spec
-    return profile(spec, **at_hand)
+    if isinstance(spec, str) and spec != own.name:
+        return profile(spec, **at_hand)
+    return spec if isinstance(spec, Profile) else own
 
 
 def check(spec: Any) -> None:
@@ -96,10 +93,8 @@ def check(spec: Any) -> None:
     Raises:
         InvalidInput: it is no profile, and no name of one; the message has the nearest name.
     """
-    if spec is None or isinstance(spec, Profile):
-        return
     known = spec.partition(":")[0] if isinstance(spec, str) else spec
-    if known not in _REGISTERED:
+    if not (spec is None or isinstance(spec, Profile) or known in _REGISTERED):
         raise unknown("profile is unknown", spec, _REGISTERED)
 
 
@@ -117,10 +112,11 @@ def profile(name: str, **at_hand: Any) -> Profile:
     module: Any = import_module(make) if isinstance(make, str) else None
     if make is None or (place and not hasattr(module, "at_hand")):
         raise unknown("profile is unknown", name, _REGISTERED)
+    made: Profile
     if callable(make):
-        return make()
-    if not hasattr(module, "at_hand"):
-        found: Profile = module.PROFILE
-        return found
-    made: Profile = module.profile(place, **at_hand) if place else module.at_hand(**at_hand)
+        made = make()
+    elif not hasattr(module, "at_hand"):
+        made = module.PROFILE
+    else:
+        made = module.profile(place, **at_hand) if place else module.at_hand(**at_hand)
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+_TECHNOLOGY = re.compile(r"[-_](a?lora)$")
 _SAME = {  # what tasks are called in the libraries published so far
     "context-relevancy": "context-relevance",
     "answerability-prediction": "answerability",
@@ -15,8 +16,6 @@ _SAME = {  # what tasks are called in the libraries published so far
     "citation-generation": "citations",
     "requirement-checking": "requirement-check",
 }
-
-
 # Tasks of the libraries that are published, beyond the intrinsics here: what `adapter` is asked for by name.
 PUBLISHED = (
     "context-attribution",
@@ -31,42 +30,42 @@ PUBLISHED = (
 
 def intrinsic_of(name: str) -> str:
     """``query_rewrite`` and ``query-rewrite-lora`` are ``query-rewrite``."""
-    plain = re.sub(r"[-_](?:a?lora)$", "", name.strip().lower()).replace("_", "-")
+    plain = _TECHNOLOGY.sub("", name.strip().lower()).replace("_", "-")
     return _SAME.get(plain, plain)
+
+
+def technology_of(name: str) -> str | None:
+    """``query_rewrite_alora`` is an aLoRA; None where the name does not say."""
+    found = _TECHNOLOGY.search(name)
+    return found[1] if found else None
 
 
 # By the adapters that the profiles ask for (None: the base model), the names that they go by: as the servers of their
 # time listed them, and as they were published. Sources: the repositories ``ibm-granite/granite-3.2-8b-lora-*`` and
 # ``ibm-granite/granite-3.3-8b-rag-agent-lib``.
+_LISTED_AND_PUBLISHED_3_2 = {
+    "query-rewrite": ("query_rewrite", "rag-query-rewrite"),
+    "answerability": ("answerability", "rag-answerability-prediction"),
+    "uncertainty": ("certainty", "uncertainty"),
+    "hallucination-detection": ("hallucinations", "rag-hallucination-detection"),
+    "citations": ("citations", "rag-citation-generation"),
+}
+_LISTED_3_3 = {
+    "query-rewrite": "query_rewrite",
+    "context-relevance": "context_relevancy",
+    "answerability": "answerability_prediction",
+    "uncertainty": "certainty",
+    "hallucination-detection": "hallucination_detection",
+    "citations": "citation_generation",
+    "answer-relevance": "answer_relevance_classifier",
+    "answer-rewrite": "answer_relevance_rewriter",
+}
 Names = Mapping[str | None, tuple[str, ...]]
-
-
-def _listed_and_published(base: str, repository: str, **adapters: tuple[str, str]) -> Names:
-    named: dict[str | None, tuple[str, ...]] = {
-        key.replace("_", "-"): (listed, repository.format(own)) for key, (listed, own) in adapters.items()
-    }
-    return named | {None: (base,)}
-
-
-GRANITE_3_2 = _listed_and_published(
-    "ibm-granite/granite-3.2-8b-instruct",
-    "ibm-granite/granite-3.2-8b-lora-{}",
-    query_rewrite=("query_rewrite", "rag-query-rewrite"),
-    answerability=("answerability", "rag-answerability-prediction"),
-    uncertainty=("certainty", "uncertainty"),
-    hallucination_detection=("hallucinations", "rag-hallucination-detection"),
-    citations=("citations", "rag-citation-generation"),
-)
-
-GRANITE_3_3 = _listed_and_published(
-    "ibm-granite/granite-3.3-8b-instruct",
-    "{}_lora",
-    query_rewrite=("query_rewrite", "query_rewrite"),
-    context_relevance=("context_relevancy", "context_relevancy"),
-    answerability=("answerability_prediction", "answerability_prediction"),
-    uncertainty=("certainty", "certainty"),
-    hallucination_detection=("hallucination_detection", "hallucination_detection"),
-    citations=("citation_generation", "citation_generation"),
-    answer_relevance=("answer_relevance_classifier", "answer_relevance_classifier"),
-    answer_rewrite=("answer_relevance_rewriter", "answer_relevance_rewriter"),
-)
+GRANITE_3_2: Names = {
+    None: ("ibm-granite/granite-3.2-8b-instruct",),
+    **{key: (name, f"ibm-granite/granite-3.2-8b-lora-{own}") for key, (name, own) in _LISTED_AND_PUBLISHED_3_2.items()},
+}
+GRANITE_3_3: Names = {
+    None: ("ibm-granite/granite-3.3-8b-instruct",),
+    **{key: (name, f"{name}_lora") for key, name in _LISTED_3_3.items()},
+}

@@ -1,12 +1,12 @@
-"""The turns of a conversation, and sentences with numbers, as a model may see them."""
+"""Turns, documents, and sentences with numbers, as a model may see them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from intrinsics_core.protocol.task import Message, Task
-from intrinsics_core.text.markup import Defuse, defuse
+from intrinsics_core.protocol.task import Document, Message, Task
+from intrinsics_core.text.markup import Defuse, defuse, header
 from intrinsics_core.text.sentences import Span
 
 
@@ -29,3 +29,17 @@ def to_last_question(task: Task) -> tuple[Message, ...]:
 def tagged(sentences: Sequence[Span], prefix: str, start: int = 0, defuse: Defuse = defuse) -> str:
     """Sentences with their numbers before them and one space between, as in the adapters' training data."""
     return " ".join(f"<{prefix}{start + i}> {defuse(s.text)}" for i, s in enumerate(sentences))
+
+
+def shown_documents(task: Task, texts: Iterable[str], defuse: Defuse = defuse) -> tuple[Document, ...]:
+    """Documents as the model sees them, with these texts; templates put ids into role headers as they are."""
+    return tuple(
+        replace(
+            document,
+            text=text,
+            id=header(task.document_id(i), defuse),
+            title=None if document.title is None else defuse(document.title),
+            metadata={},
+        )
+        for i, (document, text) in enumerate(zip(task.documents, texts, strict=True))
+    )

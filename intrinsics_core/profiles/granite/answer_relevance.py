@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from intrinsics_core.profiles.granite import prompts
-from intrinsics_core.profiles.granite.prompts import Family, ask, opening, turn
+from intrinsics_core.profiles.granite.prompts import Family, ask, object_schema, opening, turn
 from intrinsics_core.profiles.turns import conversation
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format
-from intrinsics_core.protocol.requests import Generate, JsonSchema, Reply
+from intrinsics_core.protocol.requests import Generate, Reply
 from intrinsics_core.protocol.results import AnswerRelevance
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, writers
@@ -60,15 +60,8 @@ If you agree with the assessment, provide an updated response that no longer fit
 knowledge. Your response should be suitable to be directly provided to the user.  It should NOT contain meta \
 information regarding the original response, its assessment, or this instruction.  The user does not see any of these. \
  Your response is the only response they will see to their inquiry, in place of the original response."""
-
-
-def _object(title: str, **types: str) -> JsonSchema:
-    fields = {name: {"title": name.replace("_", " ").title(), "type": kind} for name, kind in types.items()}
-    return JsonSchema({"properties": fields, "required": list(fields), "title": title, "type": "object"})
-
-
-_VERDICT = _object("AnswerRelevanceRawOutput", **{_ANALYSIS: "string", _CATEGORY: "string", _JUDGMENT: "boolean"})
-_REWRITTEN = _object("AnswerRelevanceRewriteRawOutput", **{_REWRITE: "string"})
+_VERDICT = object_schema("AnswerRelevanceRawOutput", **{_ANALYSIS: "string", _CATEGORY: "string", _JUDGMENT: "boolean"})
+_REWRITTEN = object_schema("AnswerRelevanceRewriteRawOutput", **{_REWRITE: "string"})
 
 
 def formats(family: Family) -> Mapping[str, Format[Any]]:

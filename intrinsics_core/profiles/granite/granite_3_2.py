@@ -25,7 +25,7 @@ from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format, Profile
-from intrinsics_core.protocol.requests import Choice, Generated, JsonSchema, Regex, Reply
+from intrinsics_core.protocol.requests import Choice, Generated, Regex, Reply
 from intrinsics_core.protocol.results import (
     Citations,
     Faithfulness,
@@ -63,14 +63,7 @@ _CITE = (
     "statement IDs from the documents that it references. Ensure that your output includes all response sentence IDs, "
     "and for each response sentence ID, provide the corresponding referring document sentence IDs."
 )
-_REWRITE_SCHEMA = JsonSchema(
-    {
-        "properties": {"rewritten_question": {"title": "Rewritten Question", "type": "string"}},
-        "required": ["rewritten_question"],
-        "title": "QueryRewriteRawOutput",
-        "type": "object",
-    }
-)
+_REWRITE_SCHEMA = prompts.object_schema("QueryRewriteRawOutput", rewritten_question="string")
 _CITED = r'"<r\d+>": \[(("<c\d+>", )*"<c\d+>")?\]'
 _LINKS = Regex(rf"\{{({_CITED}, )*{_CITED}\}}")
 

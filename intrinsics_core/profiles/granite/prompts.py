@@ -19,10 +19,10 @@ from typing import Any
 
 from intrinsics_core.profiles import common_formats, sampling
 from intrinsics_core.profiles.granite.preferred import is_tie, preferred
-from intrinsics_core.profiles.turns import conversation, tagged
+from intrinsics_core.profiles.turns import conversation, shown_documents, tagged
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format
-from intrinsics_core.protocol.requests import Constraint, Generate, Reply
+from intrinsics_core.protocol.requests import Constraint, Generate, JsonSchema, Reply
 from intrinsics_core.protocol.results import Answerability, Uncertainty
 from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import readers, writers
@@ -200,49 +200,6 @@ def comparison_prompt(task: Task) -> str:
     return f"{_COMPARE}\n\n passage A: {a} \n passage B: {b} \n{' ' * 13}query: {query}\n preferred passage: "
 
 
-def completed(family: Family, chat: Format[Any]) -> Format[Any]:
-    """A format that is asked as a chat, asked as the text that the family's template makes of the chat."""
-
-    def render(task: Task) -> Sequence[Generate]:
-        asked = []
-        for request in chat.render(task):
-            assert isinstance(request, Generate) and request.messages
-            prompt = family.context(task, request.messages) + opening("assistant")
-            asked.append(replace(request, messages=None, prompt=prompt))
-        return asked
-
-    return replace(chat, render=render)
-
-
-def _sampled_query(prompt: Prompt, stop: str) -> Format[str]:
-    return common_formats.one_query(ask(None, prompt, max_tokens=512, top_p=1.0, stop=(stop,)), stop=(stop,))
-
-
-def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[Any]]:
-    """The formats of reranking, query expansion, HyDE, self-consistency and the flows, asked of the base model."""
-
-    def compare(task: Task) -> str:
-        question = Message("user", comparison_prompt(task))
-        return family.context(task, [question]) + opening("assistant")
-
-    def sample(task: Task) -> str:
-        return family.context(task, conversation(task)) + opening("assistant")
-
-    def answer(task: Task) -> str:
-        return family.context(task, conversation(task), documents(task)) + opening("assistant")
-
-    return {
-        **{name: completed(family, chat) for name, chat in sampling.FORMATS.items()},
-        "comparison": Format(
-            ask(None, compare, max_tokens=comparison_tokens, logprobs=True), comparison, write_comparison
-        ),
-        "synonym-query": _sampled_query(synonym_prompt, "[[Input]]"),
-        "sample-answer": common_formats.whole_text(ask(None, sample, max_tokens=512, top_p=1.0)),
-        "reverse-question": _sampled_query(reverse_prompt, "[[Answer]]"),
-        "answer": common_formats.whole_text(ask(None, answer, max_tokens=1024)),
-    }
-
-
 # --- replies that both families give alike --------------------------------------------------------------------------
 
 
@@ -292,9 +249,70 @@ def entailment(detect: Callable[[Task, Sequence[Reply]], Any]) -> Callable[[Task
     return parse
 
 
-# --- and how they are written -----------------------------------------------------------------------------------------
-
-
 def write_comparison(task: Task, value: float) -> str:
     """The letter of the preferred passage, without the explanation that nothing is known of; a tie is the first's."""
     return "A" if writers.share(value) >= 0.5 else "B"
+
+
+# --- their formats ----------------------------------------------------------------------------------------------------
+
+
+def _chat(
+    messages: Callable[[Task], tuple[Message, ...]], tokens: int, *, logprobs: bool = False, documents: bool = False
+) -> Render:
+    def render(task: Task) -> Sequence[Generate]:
+        shown = shown_documents(task, (defuse(d.text) for d in task.documents)) if documents else ()
+        return [Generate(intrinsic=task.intrinsic, messages=messages(task), documents=shown, max_tokens=tokens,
+                         logprobs=logprobs)]  # fmt: skip
+
+    return render
+
+
+def _said(prompt: Prompt) -> Callable[[Task], tuple[Message, ...]]:
+    return lambda task: (Message("user", prompt(task)),)
+
+
+CHAT_FORMATS: Mapping[str, Format[Any]] = {
+    **sampling.FORMATS,
+    "comparison": Format(_chat(_said(comparison_prompt), 4096, logprobs=True), comparison, write_comparison),
+    "synonym-query": common_formats.one_query(_chat(_said(synonym_prompt), 512)),
+    "reverse-question": common_formats.one_query(_chat(_said(reverse_prompt), 512)),
+    "sample-answer": common_formats.whole_text(_chat(conversation, 512)),
+    "answer": common_formats.whole_text(_chat(conversation, 1024, documents=True)),
+}
+"""Reranking, query expansion, HyDE, self-consistency and the flows, asked of a base model as a chat."""
+
+
+def _completed(family: Family, chat: Format[Any], **changes: Any) -> Format[Any]:
+    """A format that is asked as a chat, asked as the text that the family's template makes of the chat."""
+
+    def render(task: Task) -> Sequence[Generate]:
+        asked = []
+        for request in chat.render(task):
+            assert isinstance(request, Generate) and request.messages
+            shown = documents(task) if request.documents else ()
+            prompt = family.context(task, request.messages, shown) + opening("assistant")
+            asked.append(replace(request, messages=None, documents=(), prompt=prompt, **changes))
+        return asked
+
+    return replace(chat, render=render)
+
+
+def _sampled_query(prompt: Prompt, stop: str) -> Format[str]:
+    return common_formats.one_query(ask(None, prompt, max_tokens=512, top_p=1.0, stop=(stop,)), stop=(stop,))
+
+
+def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[Any]]:
+    """The same, asked as texts. Queries are completed as they stand, without the family's template."""
+    changes = {"comparison": {"max_tokens": comparison_tokens}, "sample-answer": {"top_p": 1.0}}
+    return {
+        **{name: _completed(family, chat, **changes.get(name, {})) for name, chat in CHAT_FORMATS.items()},
+        "synonym-query": _sampled_query(synonym_prompt, "[[Input]]"),
+        "reverse-question": _sampled_query(reverse_prompt, "[[Answer]]"),
+    }
+
+
+def object_schema(title: str, **types: str) -> JsonSchema:
+    """The schema of an object, as the adapters were trained with it."""
+    fields = {name: {"title": name.replace("_", " ").title(), "type": kind} for name, kind in types.items()}
+    return JsonSchema({"properties": fields, "required": list(fields), "title": title, "type": "object"})

@@ -21,7 +21,7 @@ from intrinsics_core.profiles import common_formats
 from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.io_yaml import location
 from intrinsics_core.profiles.io_yaml.location import published, read
-from intrinsics_core.profiles.io_yaml.rendering import BASE_MODEL, render
+from intrinsics_core.profiles.io_yaml.rendering import render
 from intrinsics_core.profiles.io_yaml.results import KNOWN, OUTPUT, Kind
 from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
 from intrinsics_core.profiles.turns import cut_to_last_question
@@ -104,7 +104,7 @@ def from_specs(
     Returns:
         The profile.
     """
-    formats: dict[str, Format[Any]] = dict(BASE_MODEL)
+    formats: dict[str, Format[Any]] = dict(prompts.CHAT_FORMATS)
     for intrinsic, spec in specs.items():
         formats[RAW + intrinsic] = _format(spec, OUTPUT)
         formats[intrinsic] = _format(spec, KNOWN.get(intrinsic, OUTPUT))

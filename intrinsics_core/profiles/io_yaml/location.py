@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core._support.hub import HubPlace
-from intrinsics_core.profiles.adapter_names import intrinsic_of
+from intrinsics_core.profiles.adapter_names import intrinsic_of, technology_of
 from intrinsics_core.profiles.io_yaml.spec import Spec, load
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 
@@ -83,16 +83,21 @@ def find(location: Place, *, base: str | None = None, technology: str | None = N
     place, chosen_base, chosen_technology = _chosen(location)
     base, technology = base or chosen_base, technology or chosen_technology
     root, source = _root(place)
-    files = [root] if root.is_file() else sorted(root.glob(FILE)) or _below(root)
-    found = [one for path in files if _wanted(one := _found(path, root, source), base, technology)]
+    below = (path for path in root.rglob(FILE) if len(path.relative_to(root).parts) <= _DEPTH)
+    files = [root] if root.is_file() else sorted(root.glob(FILE)) or sorted(below)
+    every = [_found(path, root, source) for path in files]
+    found = [
+        one
+        for one in every
+        if (technology is None or one.technology in (None, technology))
+        and (base is None or one.base is None or base in one.base)
+    ]
     if not found and not (base or technology):
         raise InvalidInput(f"there is no {FILE} in {source}", expected=f"a folder with TASK/BASE/lora|alora/{FILE}")
     if not found:
-        raise InvalidInput(
-            f"{source} has no {FILE} for this base model and technology",
-            expected="a folder of adapters, each with its io.yaml",
-            got=f"base={base!r}, technology={technology!r}",
-        )
+        what = f"{source} has no {FILE} for this base model and technology"
+        raise InvalidInput(what, expected="a folder of adapters, each with its io.yaml",
+                           got=f"base={base!r}, technology={technology!r}")  # fmt: skip
     return found
 
 
@@ -133,9 +138,8 @@ def _chosen(location: Place) -> tuple[Place, str | None, str | None]:
 
 def _found(path: Path, root: Path, source: str) -> Found:
     """What the folders around a file say."""
-    below = path.relative_to(root).parts[:-1] if path != root else ()
-    home = root if path != root else path.parent
-    shown = "/".join((source.rstrip("/"), *below)) if path != root else source
+    home, below = (path.parent, ()) if path == root else (root, path.relative_to(root).parts[:-1])
+    shown = "/".join((source.rstrip("/"), *below))
     folders = list(path.absolute().parts[1:-1])
     if folders[-2:-1] == [_CONFIGS]:
         return Found(folders[-1], path, shown, technology=SWITCH, root=home)
@@ -143,18 +147,7 @@ def _found(path: Path, root: Path, source: str) -> Found:
     nested = technology is not None or len(below) > 1
     base = folders.pop() if nested and len(folders) > 1 and _MODEL.search(folders[-1]) else None
     task = folders[-1] if folders else ""
-    if technology is None and (suffix := re.search(r"[-_](a?lora)$", task)):
-        technology = suffix[1]
-    return Found(task, path, shown, base, technology, home)
-
-
-def _wanted(found: Found, base: str | None, technology: str | None) -> bool:
-    right_kind = technology is None or found.technology in (None, technology)
-    return right_kind and (base is None or found.base is None or base in found.base)
-
-
-def _below(root: Path) -> list[Path]:
-    return sorted(path for path in root.rglob(FILE) if len(path.relative_to(root).parts) <= _DEPTH)
+    return Found(task, path, shown, base, technology or technology_of(task), home)
 
 
 def _root(location: Place) -> tuple[Path, str]:
@@ -173,9 +166,8 @@ def _root(location: Place) -> tuple[Path, str]:
     except ImportError as error:
         raise RuntimeUnavailable("huggingface_hub is not installed", expected="pip install huggingface_hub") from error
     except Exception as error:  # the client's errors are many, and all mean the same here
-        raise RuntimeUnavailable(
-            f"{place.repository} at {place.revision} cannot be downloaded from the hub: {error}"
-        ) from error
+        what = f"{place.repository} at {place.revision} cannot be downloaded from the hub: {error}"
+        raise RuntimeUnavailable(what) from error
 
 
 # --- the files at a place ---------------------------------------------------------------------------------------------
@@ -205,12 +197,12 @@ def choose(
     chosen: dict[str, tuple[Found, Spec]] = {}
     for one in (one for group in groups.values() for one in at_hand(group, model, technologies)):
         spec = read(one)
-        if spec.name in chosen:
+        other, _ = chosen.setdefault(spec.name, (one, spec))
+        if other is not one:
             raise InvalidInput(
-                f"{place} has several adapters for {spec.name!r}: {chosen[spec.name][0]} and {one}",
+                f"{place} has several adapters for {spec.name!r}: {other} and {one}",
                 expected="base= and technology= to choose one, or a location that chooses: PLACE#granite-4.1-3b/lora",
             )
-        chosen[spec.name] = one, spec
     return chosen.values()
 
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
 
-from intrinsics_core.profiles import common_formats, sampling
-from intrinsics_core.profiles.granite import prompts
 from intrinsics_core.profiles.io_yaml.places import Numbering, number
 from intrinsics_core.profiles.io_yaml.spec import Spec
-from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.profiles.turns import shown_documents
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import nearest
-from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.task import Document, Message, Task
-from intrinsics_core.text.markup import Defuse, defuse, header
 
 _DOCUMENT = "document_content"  # the argument that stands for the one document
 
@@ -92,20 +86,6 @@ def _arguments(spec: Spec, task: Task) -> dict[str, str]:
     return {name: spec.defuse(text) for name, text in given.items()}
 
 
-def shown_documents(task: Task, texts: Iterable[str], defuse: Defuse) -> tuple[Document, ...]:
-    """Documents as the model sees them, with these texts; templates put ids into role headers as they are."""
-    return tuple(
-        replace(
-            document,
-            text=text,
-            id=header(task.document_id(i), defuse),
-            title=None if document.title is None else defuse(document.title),
-            metadata={},
-        )
-        for i, (document, text) in enumerate(zip(task.documents, texts, strict=True))
-    )
-
-
 def _as_messages(how: str, documents: Sequence[Document]) -> list[Message]:
     if how == "roles":
         return [Message(f"document {document.id}", document.text) for document in documents]
@@ -115,40 +95,3 @@ def _as_messages(how: str, documents: Sequence[Document]) -> list[Message]:
     # A document with such a heading of its own must not look like two.
     texts = (f"[Document {d.id}]\n{d.text.replace('[Document ', '[ Document ')}" for d in documents)
     return [Message("user", "You have access to the following documents:\n\n" + "\n\n".join(texts))]
-
-
-# --- what the base model is asked -------------------------------------------------------------------------------------
-
-
-Messages = Callable[[Task], tuple[Message, ...]]
-
-
-def _chat(
-    messages: Messages, *, max_tokens: int, logprobs: bool = False, documents: bool = False
-) -> Callable[[Task], Sequence[Generate]]:
-    def render(task: Task) -> Sequence[Generate]:
-        shown = shown_documents(task, (defuse(d.text) for d in task.documents), defuse) if documents else ()
-        return [
-            Generate(intrinsic=task.intrinsic, messages=messages(task), documents=shown, max_tokens=max_tokens,
-                     logprobs=logprobs)
-        ]  # fmt: skip
-
-    return render
-
-
-def _said(prompt: Callable[[Task], str]) -> Messages:
-    return lambda task: (Message("user", prompt(task)),)
-
-
-BASE_MODEL: Mapping[str, Format[Any]] = {
-    **sampling.FORMATS,
-    "comparison": Format(
-        _chat(_said(prompts.comparison_prompt), max_tokens=4096, logprobs=True),
-        prompts.comparison,
-        prompts.write_comparison,
-    ),
-    "synonym-query": common_formats.one_query(_chat(_said(prompts.synonym_prompt), max_tokens=512)),
-    "reverse-question": common_formats.one_query(_chat(_said(prompts.reverse_prompt), max_tokens=512)),
-    "sample-answer": common_formats.whole_text(_chat(conversation, max_tokens=512)),
-    "answer": common_formats.whole_text(_chat(conversation, max_tokens=1024, documents=True)),
-}

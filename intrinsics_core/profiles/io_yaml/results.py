@@ -164,14 +164,11 @@ def _say_uncertainty(spec: Spec, task: Task, value: Uncertainty) -> Any:
 # --- records of sentences ---------------------------------------------------------------------------------------------
 
 
-def _rows(spec: Spec, task: Task, reply: Generated, numbered: Collection[str]) -> list[tuple[Any, dict[str, Any]]]:
-    """The records of the reply, each with the number of its response sentence, in the first of those fields it has."""
-    value = plain(read(spec, reply))
-    if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
-        raise malformed("the reply is not a list of records", reply.text, "[{...}, ...]", value)
-    rows = [(next((row[name] for name in numbered if name in row), None), row) for row in value]
-    sentence_ids.check_numbers([number for number, _ in rows], range(len(task.response_sentences)), reply)
-    return rows
+def _rows(spec: Spec, reply: Generated) -> list[dict[str, Any]]:
+    value, expected = plain(read(spec, reply)), "[{...}, ...]"
+    if not isinstance(value, list):
+        raise malformed("the reply is not a list of records", reply.text, expected, value)
+    return readers.objects(value, reply, expected)
 
 
 def _number_field(spec: Spec, location: Location, record: Mapping[str, Schema], usual: tuple[str, ...]) -> str:
@@ -195,13 +192,15 @@ def _verdict_field(record: Mapping[str, Schema], texts: Collection[str]) -> str 
 
 def _hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDetection:
     """The label of a row is told by the schema's labels, by the field's name, else by which text is a label."""
-    record = schemas.record_fields(spec.schema)
+    record, numbered = schemas.record_fields(spec.schema), spec.sentence_fields("last_message") or ("r", "i")
     verdicts: list[tuple[Any, sentence_ids.Verdict]] = []
-    for number, row in _rows(spec, task, reply, spec.sentence_fields("last_message") or ("r", "i")):
+    for row in _rows(spec, reply):
+        number = next((row[name] for name in numbered if name in row), None)
         texts = {name: value for name, value in row.items() if isinstance(value, str)}
         label = _verdict_field(record, texts) or _reads_like_a_label(texts, reply)
         reason = next((text for name, text in texts.items() if name != label), None)
         verdicts.append((number, (readers.faithfulness(texts[label], reply), None, reason)))
+    sentence_ids.check_numbers([number for number, _ in verdicts], range(len(task.response_sentences)), reply)
     return sentence_ids.hallucination(task, verdicts)
 
 
@@ -247,12 +246,9 @@ def _say_hallucination(spec: Spec, task: Task, value: HallucinationDetection) ->
 def _citations(spec: Spec, task: Task, reply: Generated) -> Citations:
     response = (spec.sentence_fields("last_message") or ("r",))[0]
     cited = (spec.sentence_fields("documents") or ("c",))[0]
-    links = []
-    for number, row in _rows(spec, task, reply, [response]):
-        if not isinstance(row.get(cited), list):
-            raise malformed(f"field {cited!r} is not a list", reply.text, "sentence numbers", row)
-        links += [(number, source) for source in row[cited]]
-    return sentence_ids.citations(task, links)
+    rows = _rows(spec, reply)
+    sentence_ids.check_numbers(readers.row_numbers(rows, response), range(len(task.response_sentences)), reply)
+    return sentence_ids.citations(task, readers.links(rows, reply, response, cited))
 
 
 def _say_citations(spec: Spec, task: Task, value: Citations) -> Any:

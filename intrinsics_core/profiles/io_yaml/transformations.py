@@ -245,37 +245,37 @@ class MergeSpans(_Placed):
     text_field: StrictStr | None = None
 
     def at(self, found: Any, work: Work) -> list[dict[str, Any]]:
-        rows = self.records(found, work)
+        rows, span = self.records(found, work), (self.begin_field, self.end_field, self.text_field)
         for row in rows:
-            whole = all(isinstance(row.get(f), int) for f in (self.begin_field, self.end_field))
+            whole = all(isinstance(row.get(name), int) for name in span[:2])
             if not whole or (self.text_field is not None and not isinstance(row.get(self.text_field), str)):
                 raise work.malformed("merge_spans needs offsets and text in every record", row)
         merged: list[dict[str, Any]] = []
-        for row in sorted(
-            rows, key=lambda row: ([_order(row.get(f)) for f in self.group_fields], row[self.begin_field])
-        ):
+        for row in sorted(rows, key=self._order):
             # Fields that are neither group nor span keep records apart, too: merging would lose one of their values.
-            if merged and self._group(merged[-1]) == self._group(row) and self._adjacent(merged[-1], row):
-                merged[-1] = self._joined(merged[-1], row)
-            else:
-                merged.append(row)
+            before = merged.pop() if merged and _without(merged[-1], span) == _without(row, span) else None
+            merged += [row] if before is None else self._joined(before, row)
         return merged
 
-    def _group(self, row: dict[str, Any]) -> dict[str, Any]:
-        return {k: v for k, v in row.items() if k not in (self.begin_field, self.end_field, self.text_field)}
+    def _order(self, row: dict[str, Any]) -> tuple[Any, ...]:
+        return *(_order(row.get(name)) for name in self.group_fields), row[self.begin_field]
 
-    def _adjacent(self, first: dict[str, Any], second: dict[str, Any]) -> bool:
-        end, begin = first[self.end_field], second[self.begin_field]
+    def _joined(self, first: dict[str, Any], second: dict[str, Any]) -> list[dict[str, Any]]:
+        """One record, where the second begins before the first ends or nothing but whitespace stands between them."""
+        begin, end = second[self.begin_field], first[self.end_field]
         source = getattr(begin, "source", "")
-        return begin <= end or (bool(source) and not source[end:begin].strip())
-
-    def _joined(self, first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-        begin, end = first[self.begin_field], max(first[self.end_field], second[self.end_field])
+        if begin > end and (not source or source[end:begin].strip()):
+            return [first, second]
+        end = max(end, second[self.end_field])
         joined = first | {self.end_field: end}
         if self.text_field is not None:
-            source = getattr(begin, "source", "")
-            joined[self.text_field] = source[begin:end] or first[self.text_field] + second[self.text_field]
-        return joined
+            whole = source[first[self.begin_field] : end]
+            joined[self.text_field] = whole or first[self.text_field] + second[self.text_field]
+        return [joined]
+
+
+def _without(row: dict[str, Any], names: Sequence[str | None]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in names}
 
 
 def _order(value: Any) -> tuple[bool, str, float]:

@@ -19,9 +19,7 @@ from typing import Annotated, Any, ClassVar
 
 import yaml
 from pydantic import (
-    AllowInfNan,
     BaseModel,
-    ConfigDict,
     Field,
     StrictFloat,
     StrictInt,
@@ -189,18 +187,17 @@ def told(what: str, expected: str) -> WrapValidator:
     return WrapValidator(validate)
 
 
-Number = StrictInt | Annotated[StrictFloat, AllowInfNan(False)]  # a bool is never a number
+Number = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]  # a bool is never a number
 Names = Annotated[tuple[StrictStr, ...], Field(min_length=1), told("is not a list of names", "one or more strings")]
 
 
-class Part(BaseModel):
+class Part(BaseModel, frozen=True):
     """A mapping of the file: frozen, without keys of its own invention. A null counts as left out.
 
     ``grows`` is what stands before a key in a warning, where a newer file may have keys that nobody here knows: they
     are left out. None where an unknown key is an error.
     """
 
-    model_config = ConfigDict(frozen=True)
     grows: ClassVar[str | None] = None
 
     @model_validator(mode="before")
@@ -236,22 +233,16 @@ def check(kind: Any, value: Any, where: str) -> Any:
     steps, got = located((*error["loc"], *lacked), value, lacking=bool(lacked) or error["type"] == "missing")
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).lstrip(".")
     named = f"{where}{': ' if where.endswith('.yaml') else '.'}{path}" if path else where
-    what, expected = _said(error)
-    raise InvalidInput(f"{named} {what}", expected=expected, got=repr(got)[:200])
+    what, expected = _SAID.get(error["type"]) or ("has the wrong type", "{other}")
+    context = {"other": expected_by(error), **error.get("ctx", {})}
+    raise InvalidInput(f"{named} {what.format(**context)}", expected=expected.format(**context), got=repr(got)[:200])
 
 
-def _said(error: Mapping[str, Any]) -> tuple[str, str]:
-    """(what is wrong, what would be right) of one of pydantic's errors."""
-    context = error.get("ctx") or {}
-    match error["type"]:
-        case "wrong":
-            return context["what"], context["expected"]
-        case "missing" | "union_tag_not_found":
-            return "is missing", "a value"
-        case "literal_error":
-            return "has an unknown value", str(context["expected"])
-        case "model_type" | "dict_type" | "mapping_type" | "model_attributes_type":
-            return "is not a mapping", "keys and values"
-        case "union_tag_invalid":
-            return "is an unknown transformation", str(context["expected_tags"])
-    return "has the wrong type", expected_by(error)
+_SAID = {  # of pydantic's errors: what is wrong, and what would be right
+    "wrong": ("{what}", "{expected}"),
+    "missing": ("is missing", "a value"),
+    "union_tag_not_found": ("is missing", "a value"),
+    "union_tag_invalid": ("is an unknown transformation", "{expected_tags}"),
+    "literal_error": ("has an unknown value", "{expected}"),
+    **dict.fromkeys(("model_type", "dict_type", "model_attributes_type"), ("is not a mapping", "keys and values")),
+}
