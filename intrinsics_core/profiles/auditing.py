@@ -36,6 +36,14 @@ def _answerability(task: Task, value: dict[str, Any], reply: Generated) -> Answe
     return readers.answerability(*asking.label_in(value, reply, "answerability", value.get("confidence")))
 
 
+def probability(label: asking.Label) -> float:
+    return readers.answerability(*label).probability or 0.0
+
+
+def answerable(task: Task, value: Answerability) -> tuple[str, float]:
+    return writers.answerability(value), value.probability or 0.0
+
+
 def _addresses(task: Task, value: dict[str, Any], reply: Generated) -> float:
     return asking.share(asking.label_in(value, reply, "answers_question"), _ADDRESSES)
 
@@ -63,7 +71,9 @@ _SAID: Mapping[str, _Said] = {
         '"answerability": "...", "confidence": ...',
         {"answerability": asking.enum_of(readers.ANSWERABLE), "confidence": asking.CONFIDENCE},
         _answerability,
-        lambda task, value: asking.answerability_fields(value),
+        lambda task, value: asking.label_fields(
+            "answerability", readers.ANSWERABLE, probability, *answerable(task, value)
+        ),
         tokens=60,
     ),
     "hallucination-detection": _Said(
@@ -128,8 +138,8 @@ def _render(task: Task) -> Sequence[Generate]:
     instruction += " ".join(about.instruction for about in parts)
     tokens = 50 + sum(about.tokens for about in parts)
     tokens += sum(about.each for about in rows) * (1 + len(sentence_verdicts.wanted(task)))
-    turns = asking.turns_of(instruction + asking.TAIL + shape, _shown(task))
-    return asking.json_request(task, "audit", turns, asking.object_of(**fields), tokens)
+    schema = asking.object_of(**fields)
+    return asking.json_request(task, "audit", instruction, shape, _shown(task), schema, tokens)
 
 
 def _shown(task: Task) -> dict[str, Any]:

@@ -87,12 +87,11 @@ class Cascaded(Profile):
         if name not in JUDGED or place == "then":
             return found
         asked = [i for i, value in enumerate(found) if self._asks_again(name, value)]
-        more: list[Any] = [None] * len(found)
+        more: Sequence[Any] = ()
         if asked:
-            then = _serving(self.then, task.intrinsic)
-            for i, value in zip(asked, (yield from _sent("then", then.ask_each(name, task.only(*asked)))), strict=True):
-                more[i] = value
-        return [_of_both(*both) for both in zip(found, more, strict=True)]
+            more = yield from _sent("then", _serving(self.then, task.intrinsic).ask_each(name, task.only(*asked)))
+        by_index = dict(zip(asked, more, strict=True))
+        return [_of_both(value, by_index.get(i)) for i, value in enumerate(found)]
 
     def decided(self, name: str, program: Callable[[Profile], Program[T]]) -> Program[T]:
         (value,) = yield from merge([_sent("first", program(_serving(self.first, name)))], width=1)
@@ -153,9 +152,6 @@ def _sent(place: Place, program: Program[T]) -> Program[T]:
         return (yield [placed(place, request) for request in requests])
 
     return through(program, ask)
-
-
-# --- requests -----------------------------------------------------------------------------------------------------
 
 
 @cache

@@ -20,7 +20,7 @@ from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Reply
 from intrinsics_core.protocol.results import AnswerRelevance, Evaluation, Metric, RatedMetric
-from intrinsics_core.protocol.task import Message, Task
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, statements, writers
 from intrinsics_core.text.markup import defuse
 
@@ -58,9 +58,6 @@ _REC_SCHEMA = asking.object_of(
         asking.object_of(statement_string=asking.TEXT, citations=asking.array_of(_SNIPPET)),
     ),
 )
-_REC_LAST_LINE = "### Response (JSON only):"
-
-# --- what the model is shown --------------------------------------------------------------------------------------
 
 
 def _answered(task: Task) -> dict[str, Any]:
@@ -105,12 +102,9 @@ def _rate(task: Task) -> Sequence[Generate]:
     if task.options.get("style") != "rec":
         return _ask_own(task)
     shown = {**_answered(task), "criterion": f"{_metric(task)}: {_METRICS[_metric(task)]}"}
-    system, user = asking.turns_of(_REC_INSTRUCTION + asking.TAIL + _REC_SHAPE, shown)
-    turns = (system, Message("user", f"{user.content}\n\n{_REC_LAST_LINE}"))
-    return asking.json_request(task, "evaluate", turns, _REC_SCHEMA, 1536)
-
-
-# --- how a reply is read and written ------------------------------------------------------------------------------
+    return asking.json_request(
+        task, "evaluate", _REC_INSTRUCTION, _REC_SHAPE, shown, _REC_SCHEMA, 1536, last="\n\n### Response (JSON only):"
+    )
 
 
 def _evaluation(task: Task, replies: Sequence[Reply]) -> Evaluation:
@@ -137,15 +131,9 @@ def _write_evaluation(task: Task, value: Evaluation) -> str:
     rating, score = writers.rating(rated)
     if task.options.get("style") == "rec":
         return _write_rec(task, rated)
-    confidence = asking.label_fields(
-        "rating",
-        rating,
-        score,
-        len(_RATINGS),
-        lambda stated: asking.share((rating, asking.UNTOLD, 0, stated), _RATINGS),
-    )
+    fields = asking.label_fields("rating", _RATINGS, lambda label: asking.share(label, _RATINGS), rating, score)
     rows = statements.written(task, rated.statements)
-    return asking.said(explanation=rated.explanation or "", statements=rows, **confidence)
+    return asking.said(explanation=rated.explanation or "", statements=rows, **fields)
 
 
 def _write_rec(task: Task, rated: RatedMetric) -> str:
@@ -167,36 +155,34 @@ def _write_rec(task: Task, rated: RatedMetric) -> str:
     return asking.said(answer=str(rated.rating).capitalize(), feedback=rated.explanation or "", statements=rows)
 
 
-def _answer_relevance(task: Task, replies: Sequence[Reply]) -> AnswerRelevance:
-    found = asking.read_label(replies, "answer_relevance", readers.RELEVANCE)
-    label, score = readers.relevance(*found)
-    return AnswerRelevance.model_validate({"label": label, "score": score})
+def _answer_relevance(task: Task, label: asking.Label) -> AnswerRelevance:
+    found, score = readers.relevance(*label)
+    return AnswerRelevance.model_validate({"label": found, "score": score})
 
-
-# --- the table ----------------------------------------------------------------------------------------------------
 
 FORMATS: Mapping[str, Format[Any]] = {
     "evaluate": Format(_rate, _evaluation, _write_evaluation),
-    "preference": asking.pair_format(
+    "preference": asking.share_format(
         "preference",
         "Judge which of the two responses, A or B, answers the last user turn of the conversation better: faithful to "
         "the documents where there are any, doing what was asked, complete and clear. Neither the order of the "
         "responses nor their length means anything. State your confidence in the choice from 0 to 1.",
+        "preferred",
+        asking.PAIR,
         _two_answers,
     ),
-    "answer-relevance": Format(
-        asking.for_label(
-            "answer-relevance",
-            "Judge whether the response addresses the last user turn of the conversation, be it true or not. Say "
-            "'relevant' if it answers what was asked, 'partially relevant' if it answers a part, is vague, or buries "
-            "the answer in what was not asked, 'irrelevant' if it answers something else or does not attempt to "
-            "answer. State your confidence in the label from 0 to 1.",
-            "answer_relevance",
-            readers.RELEVANCE,
-            _answered,
-        ),
+    "answer-relevance": asking.label_format(
+        "answer-relevance",
+        "Judge whether the response addresses the last user turn of the conversation, be it true or not. Say "
+        "'relevant' if it answers what was asked, 'partially relevant' if it answers a part, is vague, or buries the "
+        "answer in what was not asked, 'irrelevant' if it answers something else or does not attempt to answer. State "
+        "your confidence in the label from 0 to 1.",
+        "answer_relevance",
+        readers.RELEVANCE,
+        _answered,
         _answer_relevance,
-        lambda task, value: asking.relevance_said("answer_relevance", *writers.answer_relevance(value)),
+        asking.relevance,
+        lambda task, value: writers.answer_relevance(value),
     ),
     "answer-rewrite": asking.text_format(
         "answer-rewrite",

@@ -14,20 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intrinsics_core.profiles import (
-    asking,
-    auditing,
-    common_formats,
-    judging,
-    revising,
-    sampling,
-    sentence_verdicts,
-)
+from intrinsics_core.profiles import asking, auditing, common_formats, judging, revising, sampling, sentence_verdicts
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Generate, Generated, Reply
-from intrinsics_core.protocol.results import Judgement, Ranking, Uncertainty
+from intrinsics_core.protocol.results import Ranking, Uncertainty
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, rankings, readers, writers
 from intrinsics_core.replies.json_reply import malformed
@@ -44,9 +36,6 @@ _GROUNDED = (
     "Answer the last user turn of the conversation in plain text, from the facts in the documents alone. If they do "
     "not hold the information, say that it is not in the documents."
 )
-_SUPPORT = ("yes", "no")
-
-# --- what the model is shown --------------------------------------------------------------------------------------
 
 
 def _with_documents(task: Task) -> dict[str, Any]:
@@ -71,13 +60,6 @@ def _claim(task: Task) -> dict[str, Any]:
     return {"source": asking.documents_shown(task)[0], "claim": claim}
 
 
-# --- how a reply is understood ------------------------------------------------------------------------------------
-
-
-def _judgement(task: Task, replies: Sequence[Reply]) -> Judgement:
-    return readers.judgement(task, *asking.read_label(replies, "context_relevance", readers.RELEVANCE))
-
-
 def _certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
     return auditing.certainty(task, *asking.read_object(replies, '{"certainty": "0" … "9"}'))
 
@@ -98,9 +80,6 @@ def _listed_alone(task: Task, reply: Generated, expected: str) -> Ranking:
     if len(named) - found.dropped < 2:
         raise malformed("the list names fewer than two documents", reply.text, expected, named)
     return found
-
-
-# --- the table ----------------------------------------------------------------------------------------------------
 
 
 def _in_plain_text(instruction: str, show: Callable[[Task], dict[str, Any]], tokens: int) -> Format[str]:
@@ -145,32 +124,36 @@ _FORMATS: dict[str, Format[Any]] = {
         lambda task: {"answer": defuse(task.response)},
         256,
     ),
-    "context-relevance": Format(
-        asking.for_label(
-            "context-relevance",
-            "Judge whether the document helps to answer the last user turn of the conversation. Say 'relevant' if "
-            "it holds substantial information that directly answers it, 'partially relevant' if it holds related "
-            "information that helps in part or if in doubt, 'irrelevant' if it clearly holds nothing of use. "
-            "State your confidence in the label from 0 to 1.",
-            "context_relevance",
-            readers.RELEVANCE,
-            _one_document,
-        ),
-        _judgement,
-        lambda task, value: asking.relevance_said(
-            "context_relevance", writers.judgement(task, value), value.score or 0.0
-        ),
+    "context-relevance": asking.label_format(
+        "context-relevance",
+        "Judge whether the document helps to answer the last user turn of the conversation. Say 'relevant' if it holds "
+        "substantial information that directly answers it, 'partially relevant' if it holds related information that "
+        "helps in part or if in doubt, 'irrelevant' if it clearly holds nothing of use. State your confidence in the "
+        "label from 0 to 1.",
+        "context_relevance",
+        readers.RELEVANCE,
+        _one_document,
+        lambda task, label: readers.judgement(task, *label),
+        asking.relevance,
+        lambda task, value: (writers.judgement(task, value), value.score or 0.0),
     ),
-    "answerability": Format(
-        asking.for_label("answerability", auditing.ANSWERABLE, "answerability", readers.ANSWERABLE, _with_documents),
-        lambda task, replies: readers.answerability(*asking.read_label(replies, "answerability", readers.ANSWERABLE)),
-        lambda task, value: asking.said(**asking.answerability_fields(value)),
+    "answerability": asking.label_format(
+        "answerability",
+        auditing.ANSWERABLE,
+        "answerability",
+        readers.ANSWERABLE,
+        _with_documents,
+        lambda task, label: readers.answerability(*label),
+        auditing.probability,
+        auditing.answerable,
     ),
-    "comparison": asking.pair_format(
+    "comparison": asking.share_format(
         "comparison",
         "Judge which of the two passages, A or B, is more suitable to answer the last user turn of the conversation. "
         "If neither answers it, choose the one with more relevant information. The order of the passages means "
         "nothing. State your confidence in the choice from 0 to 1.",
+        "preferred",
+        asking.PAIR,
         _two_passages,
     ),
     "listwise": Format(
@@ -202,16 +185,12 @@ _FORMATS: dict[str, Format[Any]] = {
         lambda task, value: asking.said(certainty=writers.certainty(value)),
     ),
     **sentence_verdicts.FORMATS,
-    "entailment": Format(
-        asking.for_label(
-            "entailment",
-            "Judge whether the source alone supports the claim, 'yes' or 'no'. State your confidence from 0 to 1.",
-            "supported",
-            _SUPPORT,
-            _claim,
-        ),
-        lambda task, replies: asking.share(asking.read_label(replies, "supported", _SUPPORT), _SUPPORT),
-        asking.share_said("supported", _SUPPORT),
+    "entailment": asking.share_format(
+        "entailment",
+        "Judge whether the source alone supports the claim, 'yes' or 'no'. State your confidence from 0 to 1.",
+        "supported",
+        ("yes", "no"),
+        _claim,
     ),
     "audit": auditing.FORMAT,
     "revise": revising.FORMAT,

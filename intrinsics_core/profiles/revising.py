@@ -45,8 +45,8 @@ def _render(task: Task) -> Sequence[Generate]:
         "flagged": {f"r{i}": defuse(why) for i, why in flagged.items()},
     }
     written = sum(len(sentences[i].text) for i in flagged)
-    turns = asking.turns_of(_INSTRUCTION + asking.TAIL + _SHAPE, shown)
-    return asking.json_request(task, "revise", turns, _SCHEMA, 100 + 32 * len(flagged) + written, logprobs=False)
+    tokens = 100 + 32 * len(flagged) + written
+    return asking.json_request(task, "revise", _INSTRUCTION, _SHAPE, shown, _SCHEMA, tokens, logprobs=False)
 
 
 def _parse(task: Task, replies: Sequence[Reply]) -> Mendings:

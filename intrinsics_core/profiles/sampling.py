@@ -19,9 +19,6 @@ from intrinsics_core.text.markup import defuse
 TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (2022), who found .5 to .7 alike
 
 
-# --- sampled answers ------------------------------------------------------------------------------------------------
-
-
 def _with_documents(task: Task) -> dict[str, Any]:
     return {"documents": asking.documents_shown(task), "conversation": asking.turns_shown(task)}
 
@@ -42,9 +39,6 @@ def _sample(task: Task) -> Sequence[Generate]:
     """One answer, drawn with the seed that the options name. What is voted on is the answer, not how it was come by."""
     (request,) = _ask(task)
     return [replace(request, temperature=TEMPERATURE, seed=int(task.options.get("seed", 0)), logprobs=False)]
-
-
-# --- which of them agree --------------------------------------------------------------------------------------------
 
 
 def _texts(task: Task) -> list[str]:

@@ -143,10 +143,11 @@ def test_a_pattern_has_a_time_limit(tmp_path):
         judged(tmp_path, {"type": "string", "pattern": "^(a+)+$"}, '"' + "a" * 60 + '!"')
 
 
-def test_patterns_of_property_names_have_one_too(tmp_path):
-    schema = {"type": "object", "patternProperties": {"^(a|a)*$": {}}, "additionalProperties": False}
-    with pytest.raises(MalformedReply):
-        judged(tmp_path, schema, json.dumps({"a" * 60 + "!": 1}))
+def test_patterns_of_property_names_are_refused(tmp_path):
+    """The validator's own engine has no time limit for them, wherever it compares names."""
+    for schema in ({"patternProperties": {"^(a|a)*$": {}}}, {"items": {"patternProperties": {"^a": {}}}}):
+        with pytest.raises(InvalidInput, match="response_format names properties by patterns"):
+            io_yaml.parse({"response_format": schema}, "mine", "mine")
 
 
 def test_doubled_references_are_counted(tmp_path):
@@ -174,11 +175,8 @@ def test_explode_after_explode_is_bounded(tmp_path):
     ("schema", "value", "fits"),
     [
         ({"pattern": "^a+$"}, "aaa", True), ({"pattern": "^a+$"}, "ab", False), ({"pattern": "^a"}, 5, True),
-        ({"patternProperties": {"^n": {"type": "integer"}}}, {"n1": 1, "x": "y"}, True),
-        ({"patternProperties": {"^n": {"type": "integer"}}}, {"n1": "1"}, False),
-        ({"patternProperties": {"^n": {}}, "additionalProperties": False}, {"n": 1}, True),
-        ({"patternProperties": {"^n": {}}, "additionalProperties": False}, {"x": 1}, False),
-        ({"properties": {"x": {}}, "patternProperties": {"^n": {}}, "additionalProperties": False}, {"x": 1}, True),
+        ({"properties": {"x": {}}, "additionalProperties": False}, {"x": 1}, True),
+        ({"additionalProperties": False}, {"x": 1}, False),
         ({"uniqueItems": True}, [1, 2, "1", True, {"a": 1}, [1]], True), ({"uniqueItems": True}, [1, 1.0], False),
         ({"uniqueItems": True}, [{"a": 1, "b": 2}, {"b": 2, "a": 1}], False), ({"uniqueItems": True}, [True, 1], True),
         ({"uniqueItems": False}, [1, 1], True),

@@ -25,7 +25,7 @@ from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format, Profile
-from intrinsics_core.protocol.requests import Choice, Generated, Regex, Reply
+from intrinsics_core.protocol.requests import Generated, Regex, Reply
 from intrinsics_core.protocol.results import (
     Citations,
     Faithfulness,
@@ -66,9 +66,6 @@ _CITE = (
 _REWRITE_SCHEMA = prompts.object_schema("QueryRewriteRawOutput", rewritten_question="string")
 _CITED = r'"<r\d+>": \[(("<c\d+>", )*"<c\d+>")?\]'
 _LINKS = Regex(rf"\{{({_CITED}, )*{_CITED}\}}")
-
-
-# --- replies ------------------------------------------------------------------------------------------------------
 
 
 class _Pairs(dict[str, Any]):
@@ -128,9 +125,6 @@ def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     return sentence_ids.citations(task, links)
 
 
-# --- how a result is written as a reply -----------------------------------------------------------------------------
-
-
 def _write_rewrite(task: Task, value: QueryRewrite) -> str:
     text = writers.as_json({"rewritten_question": writers.query(task, value)}, indent=2)
     # Asked without a schema, the adapter begins on a line of its own.
@@ -162,9 +156,6 @@ def _write_links(task: Task, value: Citations) -> str:
     return writers.as_json(links)
 
 
-# --- the table ----------------------------------------------------------------------------------------------------
-
-
 def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True) -> Profile:
     """The profile.
 
@@ -192,17 +183,8 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
             readers.rewrite,
             _write_rewrite,
         ),
-        "answerability": prompts.judged_by_role(
-            family, "answerability", "answerability", prompts.answerability, writers.answerability
-        ),
-        "uncertainty": prompts.judged_by_role(
-            family,
-            "uncertainty",
-            "certainty",
-            prompts.certainty,
-            partial(writers.certainty, labels=readers.SHARES if paper else readers.CERTAINTIES),
-            constraint=Choice(readers.PERCENTAGES if paper else readers.DIGITS),
-        ),
+        "answerability": prompts.answerability(family),
+        "uncertainty": prompts.uncertainty(family, readers.SHARES if paper else readers.CERTAINTIES),
         "hallucination-detection": Format(
             ask("hallucination-detection", prompts.detection_prompt(family, "r", _DETECT), max_tokens=1024),
             _detect,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from intrinsics_core.profiles import adapter_names, common_formats
+from intrinsics_core.profiles import adapter_names, asking, common_formats
 from intrinsics_core.profiles.granite import answer_relevance, prompts
 from intrinsics_core.profiles.granite.prompts import Family, Shown, ask, opening, turn, within_expansion
 from intrinsics_core.profiles.turns import to_last_question
@@ -22,7 +22,7 @@ from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Choice, JsonSchema, Regex, Reply
 from intrinsics_core.protocol.results import Citations, HallucinationDetection, Judgement
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
+from intrinsics_core.replies import readers, sentence_ids, writers
 from intrinsics_core.text.markup import defuse, header
 
 
@@ -70,7 +70,9 @@ _CITE = (
     "must be a json structure."
 )
 _REWRITE_REGEX = r"```json\n\{\s*\"rewritten_question\"\s*:\s*\"[^\"]*\"\s*\}\n```"
-_RELEVANCE_REGEX = r"```json\n\{\s*\"context_relevance\"\s*:\s*\"(irrelevant|relevant|partially relevant)\"\s*\}\n```"
+_RELEVANCE_REGEX = Regex(
+    r"```json\n\{\s*\"context_relevance\"\s*:\s*\"(irrelevant|relevant|partially relevant)\"\s*\}\n```"
+)
 
 
 def _list_of(**fields: dict[str, object]) -> JsonSchema:
@@ -102,9 +104,6 @@ _LINKS = _list_of(
 )
 
 
-# --- prompts ------------------------------------------------------------------------------------------------------
-
-
 def _rewrite_prompt(task: Task) -> str:
     context = _DIALECT.context(task, to_last_question(task))
     return context + turn("query_to_rewrite", defuse(task.query)) + opening(_REWRITE)
@@ -116,14 +115,10 @@ def _relevance_prompt(task: Task) -> str:
     return context + _documents([("1", defuse(task.documents[0].text))]) + opening(_RELEVANCE)
 
 
-# --- replies ------------------------------------------------------------------------------------------------------
-
-
 def _relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
-    reply, name = readers.generated(replies), "context_relevance"
-    value = readers.parsed(reply, dict, f'{{"{name}": one of {", ".join(readers.RELEVANCE)}}}')
-    label = json_reply.field(value, name, str, "a string", reply.text)
-    return readers.judgement(task, label, reply, readers.value_start(reply, name))
+    name = "context_relevance"
+    value, reply = asking.read_object(replies, f'{{"{name}": one of {", ".join(readers.RELEVANCE)}}}')
+    return readers.judgement(task, *asking.label_in(value, reply, name))
 
 
 def _detect(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
@@ -140,32 +135,19 @@ def _cite(task: Task, replies: Sequence[Reply]) -> Citations:
     return sentence_ids.citations(task, readers.links(rows, reply, "r", "c"))
 
 
-# --- how a result is written as a reply -----------------------------------------------------------------------------
-
-
 def _fenced(name: str, write: Callable[[Task, Any], str], task: Task, value: Any) -> str:
     """One field in a code fence, as trained. The adapters' expressions allow no quote within the text."""
     return f'```json\n{{\n    "{name}": {writers.without_quotes(write(task, value))}\n}}\n```'
 
 
 def _write_verdicts(task: Task, value: HallucinationDetection) -> str:
-    rows = [
-        {"i": i, "r": writers.explanation(verdict), "f": verdict.label}
-        for i, verdict in enumerate(writers.verdicts(task, value))
-    ]
-    return writers.as_json(rows)
+    verdicts = enumerate(writers.verdicts(task, value))
+    return writers.as_json([{"i": i, "r": writers.explanation(verdict), "f": verdict.label} for i, verdict in verdicts])
 
-
-# --- the table ----------------------------------------------------------------------------------------------------
 
 _ask_rewrite = partial(ask, "query-rewrite", _rewrite_prompt, max_tokens=256, constraint=Regex(_REWRITE_REGEX))
-_ask_detect = partial(
-    ask,
-    "hallucination-detection",
-    prompts.detection_prompt(_DIALECT, "i", _DETECT),
-    max_tokens=4096,
-    constraint=_VERDICTS,
-)
+_detection = prompts.detection_prompt(_DIALECT, "i", _DETECT)
+_ask_detect = ask("hallucination-detection", _detection, max_tokens=4096, constraint=_VERDICTS)
 
 
 def profile(*, explain: bool = True) -> Profile:
@@ -182,34 +164,13 @@ def profile(*, explain: bool = True) -> Profile:
             partial(_fenced, "rewritten_question", writers.query),
         ),
         "context-relevance": Format(
-            ask(
-                "context-relevance",
-                _relevance_prompt,
-                max_tokens=100,
-                constraint=Regex(_RELEVANCE_REGEX),
-                logprobs=True,
-            ),
+            ask("context-relevance", _relevance_prompt, max_tokens=100, constraint=_RELEVANCE_REGEX, logprobs=True),
             _relevance,
             partial(_fenced, "context_relevance", writers.judgement),
         ),
-        "answerability": prompts.judged_by_role(
-            _DIALECT,
-            "answerability",
-            "answerability",
-            prompts.answerability,
-            writers.answerability,
-            max_tokens=16,
-            constraint=Choice(readers.ANSWERABLE),
-        ),
-        "uncertainty": prompts.judged_by_role(
-            _DIALECT,
-            "uncertainty",
-            "certainty",
-            prompts.certainty,
-            writers.certainty,
-            constraint=Choice(readers.DIGITS),
-        ),
-        "hallucination-detection": Format(_ask_detect(), _detect, _write_verdicts),
+        "answerability": prompts.answerability(_DIALECT, max_tokens=16, constraint=Choice(readers.ANSWERABLE)),
+        "uncertainty": prompts.uncertainty(_DIALECT),
+        "hallucination-detection": Format(_ask_detect, _detect, _write_verdicts),
         "citations": Format(
             ask("citations", prompts.citation_prompt(_DIALECT, _CITE), max_tokens=1024, constraint=_LINKS),
             _cite,
@@ -217,7 +178,7 @@ def profile(*, explain: bool = True) -> Profile:
                 [{"r": i, "c": numbers} for i, numbers in enumerate(writers.cited(task, value))]
             ),
         ),
-        "entailment": Format(_ask_detect(), prompts.entailment(_detect), writers.entailment(_write_verdicts)),
+        "entailment": Format(_ask_detect, prompts.entailment(_detect), writers.entailment(_write_verdicts)),
     }
     formats["relevance"] = common_formats.logit_of_score(formats["context-relevance"])
     formats |= answer_relevance.formats(_DIALECT)

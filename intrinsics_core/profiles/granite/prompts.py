@@ -1,10 +1,8 @@
 """What the prompts of Granite 3.2 and 3.3 share: turns, documents, tagged sentences, and the base model's own tasks.
 
-Adapters are asked through roles that exist in no chat endpoint, so a prompt is rendered here as text, as the chat
+Adapters are asked through roles that exist in no chat endpoint. So a prompt is rendered here as text, as the chat
 template of the family would render it, and sent to ``/v1/completions``. A custom system turn takes the place of the
-default one, as in the template.
-
-Documents are shown by their text alone: the adapters were trained without titles.
+default one, as in the template. Documents are shown by their text alone: the adapters were trained without titles.
 
 Reranking, query expansion, HyDE and self-consistency need no adapter: they are prompts to the base model. The last two
 are asked as ``prompted`` asks any model (`sampling`).
@@ -15,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from intrinsics_core.profiles import common_formats, sampling
@@ -22,7 +21,7 @@ from intrinsics_core.profiles.granite.preferred import is_tie, preferred
 from intrinsics_core.profiles.turns import conversation, shown_documents, tagged
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format
-from intrinsics_core.protocol.requests import Constraint, Generate, JsonSchema, Reply
+from intrinsics_core.protocol.requests import Choice, Generate, JsonSchema, Reply
 from intrinsics_core.protocol.results import Answerability, Uncertainty
 from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import readers, writers
@@ -74,77 +73,37 @@ def documents(task: Task) -> tuple[Shown, ...]:
     return tuple((task.document_id(i), defuse(d.text)) for i, d in enumerate(task.documents))
 
 
-def tagged_documents(task: Task, prefix: str) -> tuple[Shown, ...]:
-    shown, start = [], 0
-    for i, sentences in enumerate(task.document_sentences):
-        shown.append((task.document_id(i), tagged(sentences, prefix, start)))
-        start += len(sentences)
-    return tuple(shown)
+# --- requests -----------------------------------------------------------------------------------------------------
 
 
-def tagged_response(task: Task, prefix: str) -> tuple[Message, ...]:
-    return (*conversation(task)[:-1], Message("assistant", tagged(task.response_sentences, prefix)))
-
-
-# --- prompts that both families build alike -----------------------------------------------------------------------
-
-
-def grounded_prompt(family: Family, role: str) -> Prompt:
-    """Conversation and documents, then a role's header."""
-    return lambda task: family.context(task, conversation(task), documents(task)) + opening(role)
-
-
-def judged_by_role(
-    family: Family,
-    adapter: str,
-    role: str,
-    parse: Callable[[Task, Sequence[Reply]], Any],
-    write: Callable[[Any], str],
-    *,
-    max_tokens: int | None = None,
-    constraint: Constraint | None = None,
-) -> Format[Any]:
-    """A format that opens an adapter's role behind conversation and documents, and reads one label."""
-    prompt = grounded_prompt(family, role)
-    render = ask(adapter, prompt, max_tokens=max_tokens, constraint=constraint, logprobs=True)
-    return Format(render, parse, lambda task, value: write(value))
+def ask(adapter: str | None, prompt: Prompt, **fields: Any) -> Render:
+    """A render function of one request; ``fields`` are more of :class:`~intrinsics_core.protocol.requests.Generate`."""
+    return lambda task: [Generate(intrinsic=task.intrinsic, prompt=prompt(task), adapter=adapter, **fields)]
 
 
 def detection_prompt(family: Family, prefix: str, instruction: str) -> Prompt:
     """The response by sentence, the documents as they are, then the instruction; nothing opens the reply."""
     last = turn("system", instruction).removesuffix("\n")
-    return lambda task: family.context(task, tagged_response(task, prefix), documents(task)) + last
+    return lambda task: family.context(task, _tagged_response(task, prefix), documents(task)) + last
 
 
 def citation_prompt(family: Family, instruction: str) -> Prompt:
     """The response and the documents by sentence, then the instruction."""
     last = turn("system", instruction).removesuffix("\n")
-    return lambda task: family.context(task, tagged_response(task, "r"), tagged_documents(task, "c")) + last
+    return lambda task: family.context(task, _tagged_response(task, "r"), _tagged_documents(task, "c")) + last
 
 
-# --- requests -----------------------------------------------------------------------------------------------------
+def _tagged_response(task: Task, prefix: str) -> tuple[Message, ...]:
+    return (*conversation(task)[:-1], Message("assistant", tagged(task.response_sentences, prefix)))
 
 
-def ask(
-    adapter: str | None,
-    prompt: Prompt,
-    *,
-    max_tokens: int | None = None,
-    constraint: Constraint | None = None,
-    top_p: float | None = None,
-    stop: tuple[str, ...] = (),
-    seed: int | None = None,
-    logprobs: bool = False,
-) -> Render:
-    """A render function of one request."""
-
-    def render(task: Task) -> Sequence[Generate]:
-        return [
-            Generate(intrinsic=task.intrinsic, prompt=prompt(task), adapter=adapter, constraint=constraint,
-                     max_tokens=max_tokens, top_p=top_p, stop=stop, seed=seed, logprobs=logprobs)
-        ]  # fmt: skip
-
-    return render
+def _tagged_documents(task: Task, prefix: str) -> Sequence[Shown]:
+    shown: list[Shown] = []
+    start = 0
+    for i, sentences in enumerate(task.document_sentences):
+        shown.append((task.document_id(i), tagged(sentences, prefix, start)))
+        start += len(sentences)
+    return shown
 
 
 def within_expansion(alone: Render, within: Render) -> Render:
@@ -203,14 +162,30 @@ def comparison_prompt(task: Task) -> str:
 # --- replies that both families give alike --------------------------------------------------------------------------
 
 
-def answerability(task: Task, replies: Sequence[Reply]) -> Answerability:
-    reply = readers.generated(replies)
-    return readers.answerability(readers.first_line(reply), reply)
+def _judged_by_role(
+    family: Family, adapter: str, role: str, read: Callable[..., Any], write: Callable[[Any], str], **fields: Any
+) -> Format[Any]:
+    """A format that opens an adapter's role behind conversation and documents, and reads one label."""
+
+    def prompt(task: Task) -> str:
+        return family.context(task, conversation(task), documents(task)) + opening(role)
+
+    def parse(task: Task, replies: Sequence[Reply]) -> Any:
+        reply = readers.generated(replies)
+        return read(readers.first_line(reply), reply)
+
+    return Format(ask(adapter, prompt, logprobs=True, **fields), parse, lambda task, value: write(value))
 
 
-def certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
-    reply = readers.generated(replies)
-    return readers.certainty(readers.first_line(reply), reply)
+def answerability(family: Family, **fields: Any) -> Format[Answerability]:
+    role = "answerability"
+    return _judged_by_role(family, role, role, readers.answerability, writers.answerability, **fields)
+
+
+def uncertainty(family: Family, labels: Mapping[str, float] = readers.CERTAINTIES) -> Format[Uncertainty]:
+    write = partial(writers.certainty, labels=labels)
+    constraint = Choice(tuple(labels))
+    return _judged_by_role(family, "uncertainty", "certainty", readers.certainty, write, constraint=constraint)
 
 
 def comparison(task: Task, replies: Sequence[Reply]) -> float:
@@ -257,28 +232,26 @@ def write_comparison(task: Task, value: float) -> str:
 # --- their formats ----------------------------------------------------------------------------------------------------
 
 
-def _chat(
-    messages: Callable[[Task], tuple[Message, ...]], tokens: int, *, logprobs: bool = False, documents: bool = False
-) -> Render:
-    def render(task: Task) -> Sequence[Generate]:
-        shown = shown_documents(task, (defuse(d.text) for d in task.documents)) if documents else ()
-        return [Generate(intrinsic=task.intrinsic, messages=messages(task), documents=shown, max_tokens=tokens,
-                         logprobs=logprobs)]  # fmt: skip
-
-    return render
+def _chat(messages: Callable[[Task], tuple[Message, ...]], **fields: Any) -> Render:
+    return lambda task: [Generate(intrinsic=task.intrinsic, messages=messages(task), **fields)]
 
 
 def _said(prompt: Prompt) -> Callable[[Task], tuple[Message, ...]]:
     return lambda task: (Message("user", prompt(task)),)
 
 
+def _with_documents(task: Task) -> Sequence[Generate]:
+    shown = shown_documents(task, (defuse(d.text) for d in task.documents))
+    return _chat(conversation, documents=shown, max_tokens=1024)(task)
+
+
 CHAT_FORMATS: Mapping[str, Format[Any]] = {
     **sampling.FORMATS,
-    "comparison": Format(_chat(_said(comparison_prompt), 4096, logprobs=True), comparison, write_comparison),
-    "synonym-query": common_formats.one_query(_chat(_said(synonym_prompt), 512)),
-    "reverse-question": common_formats.one_query(_chat(_said(reverse_prompt), 512)),
-    "sample-answer": common_formats.whole_text(_chat(conversation, 512)),
-    "answer": common_formats.whole_text(_chat(conversation, 1024, documents=True)),
+    "comparison": Format(_chat(_said(comparison_prompt), max_tokens=4096, logprobs=True), comparison, write_comparison),
+    "synonym-query": common_formats.one_query(_chat(_said(synonym_prompt), max_tokens=512)),
+    "reverse-question": common_formats.one_query(_chat(_said(reverse_prompt), max_tokens=512)),
+    "sample-answer": common_formats.whole_text(_chat(conversation, max_tokens=512)),
+    "answer": common_formats.whole_text(_with_documents),
 }
 """Reranking, query expansion, HyDE, self-consistency and the flows, asked of a base model as a chat."""
 
@@ -304,7 +277,10 @@ def _sampled_query(prompt: Prompt, stop: str) -> Format[str]:
 
 def base_formats(family: Family, comparison_tokens: int) -> Mapping[str, Format[Any]]:
     """The same, asked as texts. Queries are completed as they stand, without the family's template."""
-    changes = {"comparison": {"max_tokens": comparison_tokens}, "sample-answer": {"top_p": 1.0}}
+    changes: Mapping[str, Mapping[str, Any]] = {
+        "comparison": {"max_tokens": comparison_tokens},
+        "sample-answer": {"top_p": 1.0},
+    }
     return {
         **{name: _completed(family, chat, **changes.get(name, {})) for name, chat in CHAT_FORMATS.items()},
         "synonym-query": _sampled_query(synonym_prompt, "[[Input]]"),

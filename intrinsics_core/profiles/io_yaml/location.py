@@ -170,9 +170,6 @@ def _root(location: Place) -> tuple[Path, str]:
         raise RuntimeUnavailable(what) from error
 
 
-# --- the files at a place ---------------------------------------------------------------------------------------------
-
-
 def read(found: Found) -> Spec:
     """The file of an adapter that was found.
 

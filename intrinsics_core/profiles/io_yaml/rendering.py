@@ -13,6 +13,7 @@ from intrinsics_core.protocol.names import nearest
 from intrinsics_core.protocol.requests import Generate, JsonSchema
 from intrinsics_core.protocol.task import Document, Message, Task
 
+_SAMPLING = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
 _DOCUMENT = "document_content"  # the argument that stands for the one document
 
 
@@ -33,7 +34,7 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
     messages = [Message(m.role, text) for m, text in zip(task.messages, numbered.messages, strict=True)]
     arguments["last_message"] = messages[-1].content
     # An adapter says its verdict and nothing else: a base model that would reason first is told not to.
-    template = {"enable_thinking": False, **spec.parameters.template}
+    template = {"enable_thinking": False, **spec.parameters.extra_body.chat_template_kwargs}
     if spec.switch is not None:
         template["adapter_name"] = spec.switch
     if documents and spec.docs_as_message:
@@ -43,7 +44,7 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
         documents = ()
     if spec.instruction is not None:
         messages.append(Message("user", spec.instruction.fill(arguments)))
-    sampling = spec.parameters
+    sampled = spec.parameters
     return [
         Generate(
             intrinsic=task.intrinsic,
@@ -51,15 +52,16 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
             documents=documents,
             adapter=None if spec.switch is not None else spec.name,
             constraint=None if spec.schema is None else JsonSchema(spec.schema),
-            max_tokens=sampling.length,
-            temperature=float(sampling.temperature),
-            top_p=sampling.top_p,
-            stop=sampling.stop,
-            seed=sampling.seed,
+            max_tokens=sampled.max_completion_tokens if sampled.max_tokens is None else sampled.max_tokens,
+            temperature=float(sampled.temperature),
+            top_p=sampled.top_p,
+            stop=sampled.stop,
+            seed=sampled.seed,
             # Typed results want them too: a gate's probability, an expected certainty.
             logprobs=spec.likelihood is not None or spec.name in ("answerability", "context-relevance", "uncertainty"),
             template=template,
-            sampling=sampling.sampling,
+            # What servers know beyond these, by their names for it.
+            sampling={name: value for name in _SAMPLING if (value := getattr(sampled, name)) is not None},
         )
     ]
 

@@ -67,9 +67,12 @@ def read(value: Any, named: str) -> Schema | None:
         wrong(f"is not a valid JSON schema ({error.message[:300]})")
     except (TypeError, ValueError, AttributeError, RecursionError) as error:  # a meta-schema that is none
         wrong(f"is not a JSON schema ({type(error).__name__})")
-    for pointer in _references(value):
-        if complaint := _complaint(pointer, value):
-            wrong(complaint, "a schema without references to other files", {"$ref": pointer})
+    for part in _mappings(value):
+        if "patternProperties" in part:
+            wrong("names properties by patterns, which is not supported", "properties with names", part)
+        for pointer in (part[key] for key in _REFERRING if isinstance(part.get(key), str)):
+            if complaint := _complaint(pointer, value):
+                wrong(complaint, "a schema without references to other files", {"$ref": pointer})
     return value
 
 
@@ -85,12 +88,12 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return levels < 0 or any(_is_deeper(part, levels - 1) for part in _parts(value))
 
 
-def _references(value: Any) -> Iterator[str]:
-    """Every reference in a schema. What an example or an enum holds is looked at, too, and may be refused with it."""
+def _mappings(value: Any) -> Iterator[dict[str, Any]]:
+    """Every mapping in a schema. What an example or an enum holds is looked at, too, and may be refused with it."""
     if isinstance(value, dict):
-        yield from (value[key] for key in _REFERRING if isinstance(value.get(key), str))
+        yield value
     for part in _parts(value):
-        yield from _references(part)
+        yield from _mappings(part)
 
 
 def _complaint(pointer: str, schema: Schema) -> str | None:
@@ -157,10 +160,9 @@ def validator(schema: Schema, numbers: Collection[str] = ()) -> Any:
             entry and not the reply.
     """
     kind = _kind(schema)
-    own = {"pattern": _pattern, "patternProperties": _named, "additionalProperties": _others, "uniqueItems": _unique}
+    own = {"pattern": _pattern, "uniqueItems": _unique}
     own |= {name: _counted(kind.VALIDATORS[name]) for name in _REFERRING if name in kind.VALIDATORS}
-    known = {name: checked for name, checked in own.items() if name in kind.VALIDATORS}
-    return jsonschema.validators.extend(kind, known)(_unbound(schema, numbers))  # type: ignore[no-untyped-call]
+    return jsonschema.validators.extend(kind, own)(_unbound(schema, numbers))  # type: ignore[no-untyped-call]
 
 
 def first_error(validator: Any, value: Any) -> Any:
@@ -200,26 +202,6 @@ def _matches(pattern: str, text: str) -> bool:
 def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[Any]:
     if validator.is_type(instance, "string") and not _matches(pattern, instance):
         yield jsonschema.ValidationError(f"{instance[:100]!r} does not match {pattern!r}")
-
-
-def _named(validator: Any, patterns: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    for pattern, part in patterns.items():
-        for key in instance if validator.is_type(instance, "object") else ():
-            if _matches(pattern, key):
-                yield from validator.descend(instance[key], part, path=key, schema_path=pattern)
-
-
-def _others(validator: Any, allowed: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """``additionalProperties``: of what no property and no pattern names."""
-    names, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    keys = [key for key in instance if key not in names] if validator.is_type(instance, "object") else []
-    for key in keys:
-        if any(_matches(pattern, key) for pattern in patterns):
-            continue
-        if allowed is False:
-            yield jsonschema.ValidationError(f"additional properties are not allowed ({key!r} was unexpected)")
-        else:
-            yield from validator.descend(instance[key], allowed, path=key)
 
 
 def _unique(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:

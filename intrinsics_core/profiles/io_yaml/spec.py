@@ -21,7 +21,6 @@ from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.markup import Defuse, defuser
 
 _LARGEST = 1 << 20  # bytes; the published files have two or three thousand
-_SAMPLING = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
 
 
 @dataclass(frozen=True)
@@ -94,21 +93,6 @@ class Parameters(Part):
     top_logprobs: Any = None
     response_format: Any = None
     extra_body: _ExtraBody = _ExtraBody()
-
-    @property
-    def length(self) -> int | None:
-        """The most new tokens."""
-        return self.max_tokens if self.max_tokens is not None else self.max_completion_tokens
-
-    @property
-    def template(self) -> Mapping[str, Any]:
-        """Arguments of the chat template."""
-        return self.extra_body.chat_template_kwargs
-
-    @property
-    def sampling(self) -> Mapping[str, float]:
-        """What servers know beyond temperature and top_p, by their names for it."""
-        return {name: value for name in _SAMPLING if (value := getattr(self, name)) is not None}
 
 
 _Prefix = Annotated[
@@ -190,13 +174,13 @@ class Spec:
 
 
 def load(path: Path, name: str, source: str | None = None, root: Path | None = None) -> Spec:
-    """Read and check a file, which must lie within ``root``, links followed (its own folder where left out).
+    """Read and check a file.
 
     Args:
         path: the file.
         name: the intrinsic, where the file does not say.
         source: what the file is called in errors; its path where left out.
-        root: the folder that the file must lie in; its own where left out.
+        root: the folder that the file must lie in, links followed; its own where left out.
 
     Returns:
         The checked file.
