@@ -218,14 +218,22 @@ def json_request(
 
 
 def text_format(
-    name: str, instruction: str, field: str, show: Callable[[Task], dict[str, Any]], tokens: int
-) -> Format[str]:
+    name: str,
+    instruction: str,
+    field: str,
+    show: Callable[[Task], dict[str, Any]],
+    tokens: int,
+    read: Callable[[Task, str, Generated], Any] = lambda task, text, reply: text,
+    write: Callable[[Task, Any], str] = lambda task, value: writers.free_text(value),
+) -> Format[Any]:
     """A format whose reply is one text, in this field."""
-    return Format(
-        for_json(name, instruction, f'{{"{field}": "..."}}', object_of(**{field: TEXT}), show, tokens),
-        lambda task, replies: readers.text_field(readers.generated(replies), field),
-        lambda task, value: said(**{field: writers.free_text(value)}),
-    )
+
+    def parse(task: Task, replies: Sequence[Reply]) -> Any:
+        reply = readers.generated(replies)
+        return read(task, readers.text_field(reply, field), reply)
+
+    render = for_json(name, instruction, f'{{"{field}": "..."}}', object_of(**{field: TEXT}), show, tokens)
+    return Format(render, parse, lambda task, value: said(**{field: write(task, value)}))
 
 
 def label_format(

@@ -1,9 +1,6 @@
 """Formats that several profiles share: replies that are the text itself, and ``relevance``, made of another format.
 
-``relevance`` says as a logit how far one document bears on the question: the fact check weighs sources by it. A
-cross-encoder gives logits as they are. A profile that judges in words or probabilities gives the logit of its
-judgement's score. A model that was not trained for it says how sure it is in numbers that tell its labels apart and no
-more, so there the label decides.
+``relevance`` says as a logit how far one document bears on the question: the fact check weighs sources by it.
 """
 
 from __future__ import annotations
@@ -40,14 +37,15 @@ def one_query(render: Render, stop: Sequence[str] = ()) -> Format[str]:
 
 
 def logit_of_score(judged: Format[Any]) -> Format[float]:
-    """The logit of what a ``context-relevance`` format judges of the same document."""
+    """The logit of the score that a ``context-relevance`` format gives, of a model that was trained for it."""
     return Format(judged.render, lambda task, replies: logit(judged.parse(task, replies).score))
 
 
 def logit_of_label(judged: Format[Any]) -> Format[float]:
-    """A logit by the label that a ``context-relevance`` format judges; its score orders documents of one label.
+    """A logit by the label that a ``context-relevance`` format gives; its score orders documents of one label.
 
-    As logits, .99 and .9 are a factor of eleven, and a fact check would not read the second of two relevant documents.
+    A model that was not trained for it says how sure it is in numbers that tell its labels apart and no more. As
+    logits, .99 and .9 are a factor of eleven: a fact check would not read the second of two relevant documents.
     """
 
     def parse(task: Task, replies: Sequence[Reply]) -> float:

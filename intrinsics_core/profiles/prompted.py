@@ -93,19 +93,16 @@ def _in_plain_text(instruction: str, show: Callable[[Task], dict[str, Any]], tok
 
 
 _FORMATS: dict[str, Format[Any]] = {
-    "query-rewrite": Format(
-        asking.for_json(
-            "query-rewrite",
-            "Rewrite the last user turn of the conversation as one question that can be understood without the "
-            "conversation: resolve pronouns and omissions, keep the user's intent and wording where possible, add "
-            "nothing that was not said. If it already stands alone, repeat it unchanged. Do not answer it.",
-            '{"rewritten_question": "..."}',
-            asking.object_of(rewritten_question=asking.TEXT),
-            asking.conversation_shown,
-            256,
-        ),
-        readers.rewrite,
-        lambda task, value: asking.said(rewritten_question=writers.query(task, value)),
+    "query-rewrite": asking.text_format(
+        "query-rewrite",
+        "Rewrite the last user turn of the conversation as one question that can be understood without the "
+        "conversation: resolve pronouns and omissions, keep the user's intent and wording where possible, add "
+        "nothing that was not said. If it already stands alone, repeat it unchanged. Do not answer it.",
+        "rewritten_question",
+        asking.conversation_shown,
+        256,
+        readers.rewritten,
+        writers.query,
     ),
     "synonym-query": asking.text_format(
         "synonym-query",

@@ -64,19 +64,16 @@ def _write_groups(task: Task, value: Groups) -> str:
 
 
 FORMATS: Mapping[str, Format[Any]] = {
-    "hyde": Format(
-        asking.for_json(
-            "hyde",
-            "Write the passage of a document that would answer the last user turn of the conversation: one paragraph, "
-            "in the style and the words of such a document, as specific as it would be. It need not be true: it is "
-            "used to look for the real one. Do not address the user.",
-            '{"passage": "..."}',
-            asking.object_of(passage=asking.TEXT),
-            asking.conversation_shown,
-            512,
-        ),
-        lambda task, replies: HypotheticalPassage(passage=readers.text_field(readers.generated(replies), "passage")),
-        lambda task, value: asking.said(passage=writers.free_text(writers.given(value, HypotheticalPassage).passage)),
+    "hyde": asking.text_format(
+        "hyde",
+        "Write the passage of a document that would answer the last user turn of the conversation: one paragraph, "
+        "in the style and the words of such a document, as specific as it would be. It need not be true: it is "
+        "used to look for the real one. Do not address the user.",
+        "passage",
+        asking.conversation_shown,
+        512,
+        lambda task, text, reply: HypotheticalPassage(passage=text),
+        lambda task, value: writers.free_text(writers.given(value, HypotheticalPassage).passage),
     ),
     "candidate": Format(
         _sample,

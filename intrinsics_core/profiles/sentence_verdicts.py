@@ -56,10 +56,7 @@ def asked_about(task: Task, numbers: Sequence[int], **options: Any) -> Task:
 def one_each(task: Task, *, sentence: str = "id", **fields: Any) -> dict[str, Any]:
     """The schema of a list with one entry for each sentence that is asked about: none is left out, none made up.
 
-    Args:
-        task: what is asked.
-        sentence: the field that names the sentence.
-        fields: the schemas of the others.
+    ``sentence`` is the field that names the sentence, ``fields`` are the schemas of the others.
     """
     numbers = wanted(task)
     ids = asking.enum_of([f"r{i}" for i in numbers] or ["r0"])
@@ -125,9 +122,7 @@ def citations(
 ) -> Citations:
     """The citations in a reply's object; a sentence without a row is missing, one without sources is not.
 
-    Args:
-        name: the field of the rows.
-        sentence: the field of a row that names the sentence.
+    Rows stand in field ``name``, and field ``sentence`` of a row names its sentence.
 
     Raises:
         MalformedReply: sources are no list, or the sentences are numbered from 1.

@@ -599,7 +599,7 @@ def test_offsets_hold_for_any_text() -> None:
 
 
 def test_templates_know_names_and_braces_alone() -> None:
-    made = Template.parse("a {x} {{x}} {y}{x}", "here")
+    made = Template.parse("a {x} {{x}} {y}{x}")
     assert made.names == {"x", "y"} and made.fill({"x": "1", "y": "{x}"}) == "a 1 {x} {x}1"
 
 

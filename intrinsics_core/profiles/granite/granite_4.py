@@ -1,11 +1,8 @@
 """``granite-4``: the adapters of the Granite 4 libraries, each driven by the ``io.yaml`` beside its weights.
 
-Nothing of these files is built in: they come with the adapters, and a later release may word them differently. So the
-profile needs to know where they are:
-
-- ``profile="granite-4:adapters/granitelib-rag"`` names a folder, ``"granite-4:owner/name@commit"`` the hub;
-- or the environment variable ``RAG_INTRINSICS_ADAPTERS`` names them for plain ``"granite-4"``;
-- or :func:`profile` is given them, with the choice of base model and of LoRA or aLoRA where a folder has several.
+Nothing of these files is built in: they come with the adapters. ``"granite-4:FOLDER"`` or
+``"granite-4:owner/name@commit"`` says where they are, or the environment variable ``RAG_INTRINSICS_ADAPTERS`` for plain
+``"granite-4"``, or :func:`profile` is given them.
 """
 
 from __future__ import annotations

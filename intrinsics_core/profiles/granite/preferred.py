@@ -57,12 +57,10 @@ def is_tie(text: str) -> bool:
 def preferred(text: str) -> int | None:
     """Where in the text the letter or digit of the preferred passage stands; None where it names none, or both."""
     number = _NUMBERED.match(text)
-    if number is None:
-        return _place(text)
-    behind = text[number.end() :]
-    if (place := _place(behind)) is not None:
-        return number.end() + place
-    return None if _NAMED.search(behind) else _first(text)
+    begin = number.end() if number else 0
+    if (place := _place(text[begin:])) is not None:
+        return begin + place
+    return _first(text) if number and not _NAMED.search(text[begin:]) else None
 
 
 def _place(text: str) -> int | None:

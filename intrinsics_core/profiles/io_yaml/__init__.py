@@ -3,10 +3,9 @@
 >>> from intrinsics_core.profiles import io_yaml
 >>> granite = io_yaml.profile("adapters/granitelib-rag", base="granite-4.0-micro", technology="lora")  # doctest: +SKIP
 
-Every adapter in the folder becomes a format. Known intrinsics have the typed results they have under every profile, and
-their transformed JSON under ``"io.yaml:<intrinsic>"``. Any other has JSON that its schema admits (see
-:func:`intrinsics_core.intrinsics.adapter`). Requests are chat completions with ``documents``. Reranking, query
-expansion, HyDE, self-consistency and answers are asked of the base model.
+Every adapter in the folder becomes a format. Known intrinsics have their typed results, and their transformed JSON
+under ``"io.yaml:<intrinsic>"``. Any other has JSON that its schema admits (:func:`intrinsics_core.intrinsics.adapter`).
+Requests are chat completions with ``documents``. The rest is asked of the base model.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from intrinsics_core.profiles.io_yaml.spec import Spec, load, parse
 from intrinsics_core.profiles.turns import cut_to_last_question
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format, Profile
-from intrinsics_core.protocol.requests import Generate, Reply
+from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, writers
 
@@ -72,9 +71,8 @@ def profile(
         RuntimeUnavailable: the hub cannot be reached.
     """
     if not places:
-        raise InvalidInput(
-            "the location of the adapters is missing", expected="a folder, or owner/name@commit on the hub"
-        )
+        what = "the location of the adapters is missing"
+        raise InvalidInput(what, expected="a folder, or owner/name@commit on the hub")
     if technology not in (None, *location.TECHNOLOGIES):
         raise InvalidInput("technology is unknown", expected="lora or alora", got=repr(technology))
     specs: dict[str, Spec] = {}
@@ -119,9 +117,6 @@ def from_specs(
 def _format(spec: Spec, kind: Kind) -> Format[Any]:
     view: Callable[[Task], Task] = _VIEWS.get(spec.name, lambda task: task)
 
-    def parse_reply(task: Task, replies: Sequence[Reply]) -> Any:
-        return kind.read(spec, view(task), readers.generated(replies))
-
     def render_task(task: Task) -> Sequence[Generate]:
         if kind.one_document and len(task.documents) != 1:
             raise InvalidInput(
@@ -131,10 +126,11 @@ def _format(spec: Spec, kind: Kind) -> Format[Any]:
             )
         return render(spec, view(task))
 
-    def write(task: Task, value: Any) -> str:
-        return kind.write(spec, view(task), value)
-
-    return Format(render_task, parse_reply, None if kind is OUTPUT and spec.rules else write)
+    return Format(
+        render_task,
+        lambda task, replies: kind.read(spec, view(task), readers.generated(replies)),
+        None if kind is OUTPUT and spec.rules else lambda task, value: kind.write(spec, view(task), value),
+    )
 
 
 _VIEWS: Mapping[str, Callable[[Task], Task]] = {

@@ -1,14 +1,9 @@
 """From an adapter's reply to checked JSON, for known intrinsics to typed results, and from these back to a reply.
 
-A reply must be what the file's schema admits, sentence numbers apart: one that does not exist, a negative one included,
-costs its own entry and not the reply. Typed results are read from the reply itself, whatever names the file gives to
-its output. The fields of sentence numbers are those of its ``decode_sentences`` rules, so that offsets come from the
-same place as for every other profile.
-
-A result is written in the shape of the file's own schema, with its fields in their order. Beyond the rules of
-:mod:`intrinsics_core.replies.writers`, a file whose schema wants more than the result knows is
-:class:`~intrinsics_core.protocol.errors.UnsupportedIntrinsic`. An output of the file's own making is written where the
-file has no transformations: there the output is the reply.
+A reply must be what the file's schema admits. A sentence number that does not exist costs its own entry and not the
+reply. Typed results are read from the reply itself, and written in the shape of the schema. Their sentence numbers
+stand in the fields of the file's ``decode_sentences`` rules, so that offsets come from the same place as for every
+other profile. An output of the file's own making is written where the file has no transformations.
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import unquote
 
 import jsonschema
 import regex
 
-from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.profiles.io_yaml.yaml_loader import wrong
 
 Schema = Mapping[str, Any]
 
@@ -30,49 +30,42 @@ _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 # --- the schema of a file ---------------------------------------------------------------------------------------------
 
 
-def read(value: Any, named: str) -> Schema | None:
+def read(value: Any) -> Schema | None:
     """The schema under ``response_format``: as it is, as JSON text, or as OpenAI's chat endpoint wraps one.
 
-    Args:
-        named: the file and the key, for errors.
-
     Raises:
-        InvalidInput: it is none, or refers to another file.
+        PydanticCustomError: it is none, or refers to another file.
     """
-
-    def wrong(what: str, expected: str = "a JSON schema", got: Any = value) -> NoReturn:
-        raise InvalidInput(f"{named} {what}", expected=expected, got=repr(got)[:200])
-
     if isinstance(value, str):  # some files hold the schema as JSON text
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
-            wrong(f"is not JSON ({error})")
+            raise wrong(f"is not JSON ({error})", "a JSON schema") from None
     if value is None:
         return None
     if not isinstance(value, dict):
-        wrong("is not a schema", got=value)
+        raise wrong("is not a schema", "a JSON schema")
     if _is_deeper(value, _DEEPEST):
-        wrong(f"has more than {_DEEPEST} levels", "a flatter schema")
+        raise wrong(f"has more than {_DEEPEST} levels", "a flatter schema")
     if value.get("type") == "json_object":
         return {"type": "object"}
     if value.get("type") == "json_schema":
         inner = value.get("json_schema")
         value = inner.get("schema") if isinstance(inner, dict) else None
         if not isinstance(value, dict):
-            wrong("contains no schema", "json_schema: {schema: ...}")
+            raise wrong("contains no schema", "json_schema: {schema: ...}")
     try:
         _kind(value).check_schema(value)
     except jsonschema.SchemaError as error:
-        wrong(f"is not a valid JSON schema ({error.message[:300]})")
+        raise wrong(f"is not a valid JSON schema ({error.message[:300]})", "a JSON schema") from None
     except (TypeError, ValueError, AttributeError, RecursionError) as error:  # a meta-schema that is none
-        wrong(f"is not a JSON schema ({type(error).__name__})")
+        raise wrong(f"is not a JSON schema ({type(error).__name__})", "a JSON schema") from None
     for part in _mappings(value):
         if "patternProperties" in part:
-            wrong("names properties by patterns, which is not supported", "properties with names", part)
+            raise wrong("names properties by patterns, which is not supported", "properties with names")
         for pointer in (part[key] for key in _REFERRING if isinstance(part.get(key), str)):
             if complaint := _complaint(pointer, value):
-                wrong(complaint, "a schema without references to other files", {"$ref": pointer})
+                raise wrong(f"{complaint}: {pointer[:100]}", "a schema without references to other files")
     return value
 
 

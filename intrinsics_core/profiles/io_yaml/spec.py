@@ -16,7 +16,7 @@ from intrinsics_core.profiles.adapter_names import intrinsic_of
 from intrinsics_core.profiles.io_yaml import schemas, yaml_loader
 from intrinsics_core.profiles.io_yaml.places import LOCATIONS, Location
 from intrinsics_core.profiles.io_yaml.transformations import AnyRule, DecodeSentences, Likelihood, Rule
-from intrinsics_core.profiles.io_yaml.yaml_loader import Number, Part, check, told
+from intrinsics_core.profiles.io_yaml.yaml_loader import Number, Part, check, told, wrong
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.text.markup import Defuse, defuser
 
@@ -30,12 +30,14 @@ class Template:
     pieces: tuple[str, ...]
 
     @classmethod
-    def parse(cls, text: str, where: str) -> Template:
+    def parse(cls, text: Any) -> Template:
         """From an instruction.
 
         Raises:
-            InvalidInput: a brace stands alone, or holds anything but a plain name.
+            PydanticCustomError: it is no text, a brace stands alone, or one holds anything but a plain name.
         """
+        if not isinstance(text, str):
+            raise wrong("has the wrong type", "text")
         pieces = [""]
         try:
             for literal, name, form, conversion in Formatter().parse(text):
@@ -45,8 +47,8 @@ class Template:
                         raise ValueError(f"{{{name}}}")
                     pieces += [name, ""]
         except ValueError as error:
-            raise InvalidInput(f"{where} has a brace that does not enclose an argument", got=str(error),
-                               expected="{name}, or {{ and }} for braces") from None  # fmt: skip
+            what = f"has a brace that does not enclose an argument: {error}"
+            raise wrong(what, "{name}, or {{ and }} for braces") from None
         return cls(tuple(pieces))
 
     @property
@@ -67,6 +69,7 @@ class _ExtraBody(Part):
 
 
 _Tokens = Annotated[StrictInt, Field(gt=0, lt=10_000_000)]
+_Schema = Annotated[dict[str, Any] | None, BeforeValidator(schemas.read)]
 _Amount = Annotated[Number, Field(ge=0, le=100)]
 
 
@@ -91,7 +94,7 @@ class Parameters(Part):
     # What is asked for beside the text is for the rules to say.
     logprobs: Any = None
     top_logprobs: Any = None
-    response_format: Any = None
+    response_format: _Schema = None
     extra_body: _ExtraBody = _ExtraBody()
 
 
@@ -109,17 +112,17 @@ class _Boundaries(Part):
 
 
 class _File(Part):
-    """The file as it is written; schema, instruction and rules are read one by one."""
+    """The file as it is written."""
 
     grows = ""
     name: StrictStr | None = None
     model: StrictStr | None = None
-    instruction: StrictStr | None = None
-    response_format: Any = None
+    instruction: Annotated[Template, BeforeValidator(Template.parse)] | None = None
+    response_format: _Schema = None
     parameters: Parameters = Parameters()
     sentence_boundaries: _Boundaries = _Boundaries()
     docs_as_message: Literal["string", "json", "roles"] | None = None
-    transformations: list[Any] = Field(default_factory=list)
+    transformations: tuple[Rule, ...] = ()
     # gpt-oss: its log-probabilities are found behind Harmony's markers for every model (`replies.reasoning`).
     logprobs_workaround: Any = None
 
@@ -214,22 +217,18 @@ def parse(value: Any, name: str, source: str) -> Spec:
     shown = source if source.endswith(".yaml") else f"{source}/io.yaml"
     file = check(_File, value, shown)
     boundaries = {place: prefix for place, prefix in file.sentence_boundaries if prefix is not None}
-    rules = tuple(check(Rule, row, f"{shown}: transformations[{i}]") for i, row in enumerate(file.transformations))
-    for i, rule in enumerate(rules):
+    for i, rule in enumerate(file.transformations):
         if isinstance(rule, DecodeSentences) and (missing := [s for s in rule.sources if s not in boundaries]):
             raise InvalidInput(f"{shown}: transformations[{i}].source names sentences that are not numbered",
                                expected=f"sentence_boundaries with {' and '.join(missing)}")  # fmt: skip
-    schema = schemas.read(file.response_format, f"{shown}: response_format")
-    if schema is None:
-        schema = schemas.read(file.parameters.response_format, f"{shown}: parameters.response_format")
     return Spec(
         name=name if file.name is None else intrinsic_of(file.name),
         source=source,
-        instruction=None if file.instruction is None else Template.parse(file.instruction, f"{shown}: instruction"),
-        schema=schema,
+        instruction=file.instruction,
+        schema=file.parameters.response_format if file.response_format is None else file.response_format,
         parameters=file.parameters,
         boundaries=boundaries,
         docs_as_message=file.docs_as_message,
-        rules=rules,
+        rules=file.transformations,
         model=file.model,
     )
