@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from intrinsics_core.profiles.turns import conversation
 from intrinsics_core.protocol.profile import Format
@@ -19,6 +19,9 @@ from intrinsics_core.protocol.task import Message, Task
 from intrinsics_core.replies import json_reply, readers, writers
 from intrinsics_core.text.markup import defuse
 
+Json = dict[str, Any]
+Show = Callable[[Task], Json]
+Per = Literal["sentence", "document"]
 DATA = ("<data>", "</data>")  # each on a line of its own, where no text within JSON stands
 PREAMBLE = (
     "You are a careful judge in a retrieval-augmented question answering system. The user turn shows one JSON object "
@@ -34,21 +37,21 @@ TEXT = {"type": "string"}
 CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
 
 
-def object_of(**properties: Any) -> dict[str, Any]:
+def object_of(**properties: Any) -> Json:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def enum_of(options: Sequence[str]) -> dict[str, Any]:
+def enum_of(options: Sequence[str]) -> Json:
     return {"type": "string", "enum": list(options)}
 
 
-def array_of(items: dict[str, Any], count: int | None = None) -> dict[str, Any]:
+def array_of(items: Json, count: int | None = None) -> Json:
     """A list; with ``count``, of exactly so many items."""
     exactly = {} if count is None else {"minItems": count, "maxItems": count}
     return {"type": "array", "items": items, **exactly}
 
 
-def id_of(prefix: str) -> dict[str, Any]:
+def id_of(prefix: str) -> Json:
     return {"type": "string", "pattern": f"^{prefix}[0-9]+$"}
 
 
@@ -59,11 +62,11 @@ def turns_shown(task: Task) -> list[dict[str, str]]:
     return shown(conversation(task))
 
 
-def conversation_shown(task: Task) -> dict[str, Any]:
+def conversation_shown(task: Task) -> Json:
     return {"conversation": turns_shown(task)}
 
 
-def calls_shown(task: Task) -> dict[str, Any]:
+def calls_shown(task: Task) -> Json:
     """The tools that were called for the response, under a name of their own; nothing where there were none."""
     calls = [
         {"name": defuse(c.name), "arguments": defuse(c.arguments)} | ({"result": defuse(c.result)} if c.result else {})
@@ -76,7 +79,7 @@ def shown(messages: Sequence[Message]) -> list[dict[str, str]]:
     return [{"role": m.role, "content": m.content} for m in messages]
 
 
-def turns_of(instruction: str, data: dict[str, Any], preamble: str = PREAMBLE) -> tuple[Message, Message]:
+def turns_of(instruction: str, data: Json, preamble: str = PREAMBLE) -> tuple[Message, Message]:
     """The turns of a request: the instruction stands before the data and after it, and the data between marks."""
     begin, end = DATA
     quoted = _MARK.sub(_escaped, json.dumps(data, ensure_ascii=False))
@@ -110,7 +113,7 @@ def numbered(sentences: Sequence[Any], prefix: str, start: int = 0) -> dict[str,
     return {f"{prefix}{start + i}": defuse(sentence.text) for i, sentence in enumerate(sentences)}
 
 
-def numbered_documents(task: Task, *, titled: bool) -> list[dict[str, Any]]:
+def numbered_documents(task: Task, *, titled: bool) -> list[Json]:
     """The documents by sentence, numbered through all of them."""
     rows, start = [], 0
     for i, (document, sentences) in enumerate(zip(task.documents, task.document_sentences, strict=True)):
@@ -126,12 +129,12 @@ Label = tuple[str, Generated, int, Any]
 """A label, its reply, where it begins there, and the confidence that the model states: what `readers` take."""
 
 
-def read_object(replies: Sequence[Reply], expected: str) -> tuple[dict[str, Any], Generated]:
+def read_object(replies: Sequence[Reply], expected: str) -> tuple[Json, Generated]:
     reply = readers.generated(replies)
     return readers.parsed(reply, dict, expected), reply
 
 
-def label_in(value: dict[str, Any], reply: Generated, name: str, stated: Any = None) -> Label:
+def label_in(value: Json, reply: Generated, name: str, stated: Any = None) -> Label:
     """The label in a field of an object."""
     text = json_reply.field(value, name, (str, int), "a label", reply.text)
     return str(text), reply, readers.value_start(reply, name), stated
@@ -170,48 +173,32 @@ def label_fields(
 
 
 def for_json(
-    name: str,
-    instruction: str,
-    shape: str,
-    schema: dict[str, Any] | Callable[[Task], dict[str, Any]],
-    show: Callable[[Task], dict[str, Any]],
-    tokens: int,
-    *,
-    per_sentence: bool = False,
-    per_document: bool = False,
+    name: str, instruction: str, shape: str, schema: Json | Show, show: Show, tokens: int, per: Per | None = None
 ) -> Callable[[Task], Sequence[Generate]]:
     """A render function of one request for JSON.
 
-    ``schema`` may depend on the task. ``tokens`` bounds the reply; with ``per_sentence`` or ``per_document``,
-    that of each of them and of what is around.
+    ``schema`` may depend on the task. ``tokens`` bounds the reply; with ``per``, that of each sentence of the response
+    or each document, and of what is around.
     """
 
     def render(task: Task) -> Sequence[Generate]:
         wanted = schema(task) if callable(schema) else schema
-        parts = 1 + (len(task.response_sentences) if per_sentence else len(task.documents) if per_document else 0)
-        return json_request(task, name.replace("-", "_"), instruction, shape, show(task), wanted, tokens * parts)
+        parts = task.response_sentences if per == "sentence" else task.documents if per == "document" else ()
+        tokens_of_all = tokens * (1 + len(parts))
+        return json_request(task, name, instruction, shape, show(task), wanted, max_tokens=tokens_of_all)
 
     return render
 
 
 def json_request(
-    task: Task,
-    title: str,
-    instruction: str,
-    shape: str,
-    data: dict[str, Any],
-    schema: dict[str, Any],
-    tokens: int,
-    *,
-    last: str = "",
-    logprobs: bool = True,
+    task: Task, title: str, instruction: str, shape: str, data: Json, schema: Json, last: str = "", **fields: Any
 ) -> list[Generate]:
-    """One request for JSON; ``title`` is the schema's, ``last`` the end of the user turn."""
+    """One request for JSON; ``title`` is the schema's, ``last`` the end of the user turn, ``fields`` the request's."""
     system, user = turns_of(f"{instruction}\n\nReply with one JSON object and nothing else: {shape}", data)
     turns = (system, Message("user", user.content + last))
-    constraint = JsonSchema({"title": title, **schema})
-    return [Generate(intrinsic=task.intrinsic, messages=turns, constraint=constraint, max_tokens=tokens,
-                     logprobs=logprobs)]  # fmt: skip
+    constraint = JsonSchema({"title": title.replace("-", "_"), **schema})
+    asked = {"messages": turns, "constraint": constraint, "logprobs": True, **fields}
+    return [Generate(intrinsic=task.intrinsic, **asked)]
 
 
 # --- formats --------------------------------------------------------------------------------------------------------
@@ -221,7 +208,7 @@ def text_format(
     name: str,
     instruction: str,
     field: str,
-    show: Callable[[Task], dict[str, Any]],
+    show: Show,
     tokens: int,
     read: Callable[[Task, str, Generated], Any] = lambda task, text, reply: text,
     write: Callable[[Task, Any], str] = lambda task, value: writers.free_text(value),
@@ -241,7 +228,7 @@ def label_format(
     instruction: str,
     field: str,
     options: Sequence[str],
-    show: Callable[[Task], dict[str, Any]],
+    show: Show,
     read: Callable[[Task, Label], Any],
     score: Callable[[Label], float],
     given: Callable[[Task, Any], tuple[str, float]],
@@ -262,9 +249,7 @@ def label_format(
     )
 
 
-def share_format(
-    name: str, instruction: str, field: str, options: tuple[str, str], show: Callable[[Task], dict[str, Any]]
-) -> Format[float]:
+def share_format(name: str, instruction: str, field: str, options: tuple[str, str], show: Show) -> Format[float]:
     """A format that says how likely the first of two options is: from an even chance it is the label."""
 
     def score(label: Label) -> float:

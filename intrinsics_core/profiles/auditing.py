@@ -139,7 +139,7 @@ def _render(task: Task) -> Sequence[Generate]:
     tokens = 50 + sum(about.tokens for about in parts)
     tokens += sum(about.each for about in rows) * (1 + len(sentence_verdicts.wanted(task)))
     schema = asking.object_of(**fields)
-    return asking.json_request(task, "audit", instruction, shape, _shown(task), schema, tokens)
+    return asking.json_request(task, "audit", instruction, shape, _shown(task), schema, max_tokens=tokens)
 
 
 def _shown(task: Task) -> dict[str, Any]:

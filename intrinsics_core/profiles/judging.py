@@ -46,6 +46,7 @@ _REC_INSTRUCTION = (
     "with the snippets that it rests on, copied character by character from the documents or the conversation, as "
     "short as carries the point. A statement that rests on none of them has no citations."
 )
+_REC_LAST_LINE = "\n\n### Response (JSON only):"
 _REC_SHAPE = (
     '{"answer": "Yes" | "No", "feedback": "...", "statements": [{"statement_string": "...", "citations": '
     '[{"snippet": "..."}]}, ...]}'
@@ -103,7 +104,14 @@ def _rate(task: Task) -> Sequence[Generate]:
         return _ask_own(task)
     shown = {**_answered(task), "criterion": f"{_metric(task)}: {_METRICS[_metric(task)]}"}
     return asking.json_request(
-        task, "evaluate", _REC_INSTRUCTION, _REC_SHAPE, shown, _REC_SCHEMA, 1536, last="\n\n### Response (JSON only):"
+        task,
+        "evaluate",
+        _REC_INSTRUCTION,
+        _REC_SHAPE,
+        shown,
+        _REC_SCHEMA,
+        max_tokens=1536,
+        last="\n\n### Response (JSON only):",
     )
 
 

@@ -162,7 +162,7 @@ _FORMATS: dict[str, Format[Any]] = {
             asking.object_of(ranking=asking.array_of(asking.id_of("d"))),
             lambda task: _question(task) | {"documents": asking.documents_shown(task)},
             16,
-            per_document=True,
+            per="document",
         ),
         _listed,
         lambda task, value: asking.said(ranking=[f"d{number}" for number in writers.order(task, value)]),

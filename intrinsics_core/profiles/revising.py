@@ -46,7 +46,7 @@ def _render(task: Task) -> Sequence[Generate]:
     }
     written = sum(len(sentences[i].text) for i in flagged)
     tokens = 100 + 32 * len(flagged) + written
-    return asking.json_request(task, "revise", _INSTRUCTION, _SHAPE, shown, _SCHEMA, tokens, logprobs=False)
+    return asking.json_request(task, "revise", _INSTRUCTION, _SHAPE, shown, _SCHEMA, max_tokens=tokens, logprobs=False)
 
 
 def _parse(task: Task, replies: Sequence[Reply]) -> Mendings:

@@ -213,7 +213,7 @@ _render = asking.for_json(
     lambda task: asking.object_of(sentences=one_each(task, **VERDICT)),
     _shown,
     99,
-    per_sentence=True,
+    per="sentence",
 )
 
 
@@ -236,7 +236,7 @@ FORMATS: Mapping[str, Format[Any]] = {
             lambda task: asking.object_of(citations=one_each(task, sentence="response", **SOURCES)),
             lambda task: _shown(task) | {"documents": asking.numbered_documents(task, titled=False)},
             64,
-            per_sentence=True,
+            per="sentence",
         ),
         _read_citations,
         lambda task, value: asking.said(citations=sources_said(task, value, "response")),

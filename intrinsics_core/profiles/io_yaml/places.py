@@ -38,7 +38,12 @@ class Flag(Whole):
 class Offset(int):
     """A character offset; ``source`` is the text it counts in."""
 
-    source = ""
+    source: str
+
+    def __new__(cls, value: int, source: str = "") -> Offset:
+        made = super().__new__(cls, value)
+        made.source = source
+        return made
 
 
 _KINDS: Mapping[type, Any] = {str: Located, int: Whole, bool: Flag}
@@ -51,12 +56,6 @@ def located(value: Any, begin: int) -> Any:
         return value
     made = kind(value)
     made.begin = begin
-    return made
-
-
-def offset(value: int, source: str) -> Offset:
-    made = Offset(value)
-    made.source = source
     return made
 
 

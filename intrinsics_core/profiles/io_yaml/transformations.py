@@ -10,20 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictInt, StrictStr, model_validator
 
-from intrinsics_core.profiles.io_yaml.places import (
-    LOCATIONS,
-    Flag,
-    Location,
-    Numbering,
-    begin_in,
-    label_text,
-    offset,
-    plain,
-)
+from intrinsics_core.profiles.io_yaml.places import Flag, Location, Numbering, Offset, begin_in, label_text, plain
 from intrinsics_core.profiles.io_yaml.yaml_loader import Names, Number, Part, told, wrong
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.requests import Generated
@@ -66,7 +57,7 @@ _Locations = Annotated[
     tuple[Location, ...],
     Field(min_length=1),
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
-    told("is an unknown location", f"one or more of {', '.join(LOCATIONS)}"),
+    told("is an unknown location", f"one or more of {', '.join(get_args(Location))}"),
 ]
 _NewNames = Annotated[
     dict[StrictStr, StrictStr] | Names,
@@ -166,8 +157,8 @@ class DecodeSentences(_Placed):
                 return _DROP
             sentence = known[number]
             found = {
-                "begin": offset(sentence.span.begin, sentence.text),
-                "end": offset(sentence.span.end, sentence.text),
+                "begin": Offset(sentence.span.begin, sentence.text),
+                "end": Offset(sentence.span.end, sentence.text),
                 "text": sentence.span.text,
                 "document_id": sentence.document_id,
                 "message_index": sentence.message_index,

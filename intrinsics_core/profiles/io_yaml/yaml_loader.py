@@ -104,46 +104,40 @@ class _Loader(yaml.BaseLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         self._depth += 1
         self._count += 1
-        if self.check_event(yaml.events.AliasEvent):
-            raise _refused("an alias (*), which is not taken", self.peek_event())  # type: ignore[no-untyped-call]
-        if self._depth > _DEEPEST or self._count > _MOST:
-            what = f"more than {_DEEPEST} levels" if self._depth > _DEEPEST else f"too many values (more than {_MOST})"
-            raise _refused(what, self.peek_event())  # type: ignore[no-untyped-call]
+        wrong = {
+            "an alias (*), which is not taken": self.check_event(yaml.events.AliasEvent),
+            f"more than {_DEEPEST} levels": self._depth > _DEEPEST,
+            f"too many values (more than {_MOST})": self._count > _MOST,
+        }
+        _refuse(wrong, self.peek_event())  # type: ignore[no-untyped-call]
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
 
 
-def _refused(what: str, where: Any) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(None, None, what, where.start_mark)
+def _refuse(wrong: Mapping[str, bool], where: Any) -> None:
+    """Raise an error with the first thing that is wrong at a node, if anything is."""
+    if what := next((what for what, found in wrong.items() if found), None):
+        raise yaml.MarkedYAMLError(None, None, what, where.start_mark)
 
 
 def _value(node: Any) -> Any:
     kind, content = node.tag.removeprefix(_TAG), node.value
-    if isinstance(node, yaml.MappingNode) and kind == "map":
-        return _mapping(content)
     if isinstance(node, yaml.SequenceNode) and kind == "seq":
         return [_value(item) for item in content]
+    if isinstance(node, yaml.MappingNode) and kind == "map":
+        made: dict[Any, Any] = {}
+        for key, item in content:
+            name = _value(key) if isinstance(key, yaml.ScalarNode) else None
+            wrong = {"a key that is not text": name is None, "a merge key (<<)": name == "<<"}
+            _refuse(wrong | {"a key that occurs twice": name in made}, key)
+            made[name] = _value(item)
+        return made
     form, make = _PLAIN.get(kind, ("(?!)", str))
-    if not isinstance(node, yaml.ScalarNode) or not re.fullmatch(form, content):
-        raise _refused("a value or a tag that is not taken", node)
-    if kind in ("int", "float") and len(content) > _LONGEST_NUMBER:
-        raise _refused("a number of odd length", node)
+    taken = isinstance(node, yaml.ScalarNode) and re.fullmatch(form, content) is not None
+    long = taken and kind in ("int", "float") and len(content) > _LONGEST_NUMBER
+    _refuse({"a value or a tag that is not taken": not taken, "a number of odd length": long}, node)
     return make(content)
-
-
-def _mapping(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
-    for key, item in pairs:
-        if not isinstance(key, yaml.ScalarNode):
-            raise _refused("a key that is not text", key)
-        if key.value == "<<":
-            raise _refused("a merge key (<<)", key)
-        name = _value(key)
-        if name in made:
-            raise _refused("a key that occurs twice", key)
-        made[name] = _value(item)
-    return made
 
 
 def load(text: str) -> Any:
