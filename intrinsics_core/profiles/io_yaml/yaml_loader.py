@@ -181,7 +181,9 @@ def told(what: str, expected: str) -> WrapValidator:
     return WrapValidator(validate)
 
 
-Number = StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)]  # a bool is never a number
+Number = Annotated[  # a bool is never one
+    StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)], told("has the wrong type", "a finite number")
+]
 Names = Annotated[tuple[StrictStr, ...], Field(min_length=1), told("is not a list of names", "one or more strings")]
 
 
