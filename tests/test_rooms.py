@@ -202,7 +202,7 @@ MOST_LINES = {
     "encoders": 1496,
     "intrinsics": 3580,
     "local": 1310,
-    "profiles": 4743,
+    "profiles": 4742,
     "protocol": 2573,
     "render": 1508,
     "replies": 1911,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
-_TECHNOLOGY = re.compile(r"[-_](a?lora)$")
 _SAME = {  # what tasks are called in the libraries published so far
     "context-relevancy": "context-relevance",
     "answerability-prediction": "answerability",
@@ -28,16 +26,17 @@ PUBLISHED = (
 )
 
 
-def intrinsic_of(name: str) -> str:
-    """``query_rewrite`` and ``query-rewrite-lora`` are ``query-rewrite``."""
-    plain = _TECHNOLOGY.sub("", name.strip().lower()).replace("_", "-")
-    return _SAME.get(plain, plain)
-
-
 def technology_of(name: str) -> str | None:
     """``query_rewrite_alora`` is an aLoRA; None where the name does not say."""
-    found = _TECHNOLOGY.search(name)
-    return found[1] if found else None
+    return next((t for t in ("lora", "alora") if name.endswith((f"-{t}", f"_{t}"))), None)
+
+
+def intrinsic_of(name: str) -> str:
+    """``query_rewrite`` and ``query-rewrite-lora`` are ``query-rewrite``."""
+    plain = name.strip().lower().replace("_", "-")
+    if technology := technology_of(plain):
+        plain = plain.removesuffix(f"-{technology}")
+    return _SAME.get(plain, plain)
 
 
 # By the adapters that the profiles ask for (None: the base model), the names that they go by: as the servers of their
