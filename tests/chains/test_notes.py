@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 
 from intrinsics_core import MalformedReply
-from intrinsics_core.chains.notes import digest, heading, verdict_in, verdicts_in, with_verdicts
+from intrinsics_core.chains.notes import (
+    digest,
+    heading,
+    known_detection,
+    signed,
+    verdict_in,
+    verdicts_in,
+    with_verdicts,
+)
 from intrinsics_core.chains.policy import UNRETRIEVED, claims_nothing, required_whole
 from intrinsics_core.protocol.results import ContextRelevance, HallucinationDetection, Judgement
 
@@ -38,6 +46,15 @@ def test_a_digest_is_of_the_answer_and_of_what_is_read_of_the_documents() -> Non
         ("She did.", [{**mill, "title": ""}, fog]),
     ]:
         assert digest(answer, documents) != same
+
+
+def test_verdicts_are_used_for_the_text_and_the_documents_that_they_were_made_for() -> None:
+    said, documents = "She did.", [{"text": "Ada built it."}]
+    found = HallucinationDetection(label="unfaithful", score=0.1, sentences=())
+    metadata = signed({}, {"hallucination-detection": found.model_dump(mode="json")}, said, documents)
+    assert known_detection(metadata, said, documents) == found
+    assert known_detection(metadata, f"{said} He too.", documents) is None
+    assert known_detection(metadata, said, [*documents, {"text": "Fog is common."}]) is None
 
 
 def test_what_claims_nothing_and_what_was_left_out() -> None:

@@ -85,12 +85,6 @@ def test_no_reply_is_an_error() -> None:
         run(answerability(TURNS, TEXTS), ChatGeneratorRuntime(Mute()))
 
 
-async def test_run_async_is_used_where_there_is_one() -> None:
-    generator = AsyncGenerator(always(YES))
-    await arun(answerability(TURNS, TEXTS), ChatGeneratorRuntime(generator))
-    assert [call["how"] for call in generator.seen] == ["async"]
-
-
 async def test_the_loop_is_free_while_a_generator_works() -> None:
     asked, released = threading.Event(), threading.Event()
 

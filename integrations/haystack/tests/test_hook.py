@@ -16,10 +16,8 @@ from integrations.haystack.tests.agents import search, verdict
 from integrations.haystack.tests.generators import AsyncGenerator
 from integrations.haystack.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents
 from integrations.haystack.tests.scripts import judging as judging_runtime
-from intrinsics_core import InvalidInput, MalformedReply
+from intrinsics_core import InvalidInput
 from intrinsics_core.profiles.asking import data_of
-from tests.contract.scripts import no_judge
-from tests.scripted import Scripted
 
 
 @tool(outputs_to_state={"documents": {"source": "documents"}})
@@ -60,14 +58,6 @@ def test_an_answer_is_annotated(name: str, asynchronous: bool) -> None:
     assert [s["label"] for s in verdict(last)["sentences"]] == ["faithful", "unfaithful"]
 
 
-def test_an_unsupported_answer_is_blocked() -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="block", text="I had better not say.")
-    last = run(hook, Script("search", INVENTED))["last_message"]
-    assert last.text == "I had better not say."
-    assert verdict(last)["label"] == "unfaithful"
-    assert run(hook, Script("search", FAITHFUL))["last_message"].text == FAITHFUL
-
-
 @pytest.mark.parametrize("second", [FAITHFUL, INVENTED])
 def test_the_model_is_told_once_what_is_not_supported(second: str) -> None:
     hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry")
@@ -90,22 +80,6 @@ def test_an_answer_that_the_model_was_not_asked_for_again_is_blocked_too() -> No
                   max_agent_steps=2)  # fmt: skip
     found = agent.run(messages=[ChatMessage.from_user(QUESTION)])
     assert found["last_message"].text == "I had better not say."
-
-
-@pytest.mark.parametrize("script", [Script(None, INVENTED), Script("search", INVENTED)])
-def test_what_cannot_be_judged_is_marked(script: Script) -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), tools=["another"])
-    last = run(hook, script)["last_message"]
-    assert last.text == INVENTED
-    assert (verdict(last)["label"], verdict(last)["degraded"]) == ("NA", "nothing retrieved")
-
-
-@pytest.mark.parametrize(("unretrieved", "text"), [("block", "I had better not say."), ("pass", INVENTED)])
-def test_it_is_blocked_or_passes_where_that_is_asked(unretrieved: Any, text: str) -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), unretrieved=unretrieved, text="I had better not say.")
-    last = run(hook, Script(None, INVENTED))["last_message"]
-    assert last.text == text
-    assert (verdict(last) is None) == (unretrieved == "pass")
 
 
 def test_each_tools_text_is_a_document_of_its_own() -> None:
@@ -157,40 +131,13 @@ def test_a_verdict_without_a_probability_counts(said: str, ends: bool) -> None:
     assert told.is_from(ChatRole.USER) == ends and (GILDED in (told.text or "")) == ends
 
 
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_sentence_that_the_judge_left_out_is_not_let_through(asynchronous: bool) -> None:
-    def judging_first(label: str) -> Scripted:
-        return Scripted(lambda _: {"sentences": [{"id": "r0", "reason": "so", "faithfulness": label}]})
-
-    def said(label: str, **settings: Any) -> Any:
-        hook = RagIntrinsicsGroundednessHook(judging_first(label), **settings)
-        return run(hook, Script("search", f"{FAITHFUL} {INVENTED}"), asynchronous)["last_message"].text
-
-    for mode in ("block", "retry", "retry_then_block"):
-        with pytest.raises(MalformedReply, match="1 of 2 sentences were not judged"):
-            said("faithful", mode=mode)
-    whole = f"{FAITHFUL} {INVENTED}"
-    assert said("faithful") == said("faithful", mode="block", on_error="fallback") == whole
-    assert said("unfaithful", mode="block", text="No.") == "No."
-
-
 SENT = "I have sent the email to Anna."
 
 
-def mailed(result: str = "ok", error: bool = False) -> list[ChatMessage]:
+def mailed(result: str = "ok") -> list[ChatMessage]:
     call = ToolCall("send_email", {"to": "Anna"}, id="1")
-    returned = ChatMessage.from_tool(result, origin=call, error=error)
+    returned = ChatMessage.from_tool(result, origin=call)
     return [ChatMessage.from_assistant(tool_calls=[call]), returned, ChatMessage.from_assistant(SENT)]
-
-
-@pytest.mark.parametrize("found", [documents(), []], ids=["documents", "what the tool said"])
-def test_the_report_of_an_action_is_not_blocked(found: list[Document]) -> None:
-    hook = RagIntrinsicsGroundednessHook(mode="block", text="No.")
-    asked = "Mail Anna who built the mill."
-    assert left(hook, asked, *mailed(), documents=found).text == SENT
-    # Without such a call, or where it failed, it is a claim.
-    assert left(hook, asked, ChatMessage.from_assistant(SENT), documents=documents()).text == "No."
-    assert left(hook, asked, *mailed("refused", error=True), documents=documents()).text == "No."
 
 
 @pytest.mark.parametrize(
@@ -220,20 +167,6 @@ def test_a_judge_is_shown_the_calls_and_no_text_twice() -> None:
     told = [data_of(wave[0].messages[-1].content)["tool_calls"] for wave in runtime.waves]  # type: ignore[union-attr,index]
     call = {"name": "send_email", "arguments": '{"to": "Anna"}'}
     assert told == [[{**call, "result": "sent at noon"}], [call]]
-
-
-@pytest.mark.parametrize("said", ["Hello! How can I help you today?", "I don't know.", SENT])
-def test_what_claims_nothing_is_not_blocked_where_nothing_was_retrieved(said: str) -> None:
-    turns = mailed("")[:2] if said == SENT else []
-    hook = RagIntrinsicsGroundednessHook(unretrieved="block", text="No.", tools=["search"])
-    last = left(hook, "Hi, mail Anna.", *turns, ChatMessage.from_assistant(said))
-    assert (last.text, verdict(last)["degraded"]) == (said, "nothing retrieved")
-    assert left(hook, "Hi", ChatMessage.from_assistant(f"{said} {INVENTED}")).text == "No."
-
-
-def test_it_is_blocked_where_nobody_could_say_whether_it_claims_anything() -> None:
-    hook = RagIntrinsicsGroundednessHook(no_judge(), unretrieved="block", text="No.")
-    assert left(hook, "Hi", ChatMessage.from_assistant("Hello!")).text == "No."
 
 
 def test_documents_without_text_are_like_none() -> None:

@@ -36,16 +36,7 @@ def test_words_that_begin_like_an_object_are_judged(ahead: str) -> None:
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_the_report_of_an_action_is_no_claim(asynchronous: bool) -> None:
     asked, said = "Mail Anna who built the tide mill.", ChatMessage("I have sent the email to Anna.", role="assistant")
-
-    def found(*calls: Any) -> list[str]:
-        output, annotator = agent_output(said, None, *calls), AnswerCheck(BOTH)
-        annotated = asyncio.run(annotator.acheck(asked, output)) if asynchronous else annotator.check(asked, output)
-        return labels(annotated)
-
-    sent = called("send_email", "ok")
-    assert found(sent) == ["NA"]
-    assert found() == found(called("send_email", "refused", failed=True)) == ["unfaithful"]
-    output = agent_output(said, None, sent)
+    output = agent_output(said, None, called("send_email", "ok"))
     assert Reviser().revise(asked, output).response.content == said.content
     evaluator = IntrinsicEvaluator("hallucination-detection")
     evaluating = evaluator.aevaluate_response if asynchronous else evaluator.evaluate_response

@@ -294,8 +294,3 @@ def test_a_chat_engines_response_is_annotated(asynchronous: bool) -> None:
     assert isinstance(annotated, AgentChatResponse) and annotated.response == response.response
     assert annotated.metadata["rag_intrinsics"]["citations"]["citations"][0]["document_id"] == "mill"
     assert not response.metadata  # the chat engine's own is not written into
-
-
-def test_repr_shows_no_key() -> None:
-    config = {"kind": "server", "base_url": "http://127.0.0.1:9", "api_key": "sk-grounded-0123"}
-    assert "sk-grounded" not in repr(AnswerabilityGate(Says(""), check=BOTH, runtime=config))

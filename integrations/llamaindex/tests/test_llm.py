@@ -46,12 +46,6 @@ class TestLLM(ChatModelTests):
         return LLMRuntime(model, **settings)
 
 
-def test_a_malformed_reply_of_an_llm_that_completes_carries_what_came() -> None:
-    with pytest.raises(MalformedReply) as caught:
-        ask(LLMRuntime(CompletingLLM(reply="Dunno.")))
-    assert caught.value.raw == "Dunno."
-
-
 def test_turns_reach_the_llm_with_their_roles() -> None:
     llm = JudgeLLM(reply=always(YES))
     ask(LLMRuntime(llm))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.llms import MockLLM
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import MetadataMode, QueryBundle
 from llama_index.embeddings.rag_intrinsics import IntrinsicsEmbedding
 from llama_index.postprocessor.rag_intrinsics import ContextRelevancePostprocessor, IntrinsicsRerank
 
-from integrations.llamaindex.tests.llms import QUESTION, WHEN, JudgeLLM, Traced, judging, nodes, texts
+from integrations.llamaindex.tests.llms import QUESTION, WHEN, JudgeLLM, Traced, nodes, texts
 from intrinsics_core import InvalidInput
 
 
@@ -68,13 +67,6 @@ def test_top_n_and_cutoff() -> None:
     assert len(every.postprocess_nodes(nodes(), query_str=QUESTION)) == 3
 
 
-def test_a_node_that_comes_twice_comes_back_twice() -> None:
-    given = [*nodes(), *nodes()]
-    found = IntrinsicsRerank(runtime=judging()).postprocess_nodes(given, query_str=QUESTION)
-    assert sorted(n.node_id for n in found) == sorted(n.node_id for n in given)
-    assert [n.node_id for n in found[:2]] == ["mill", "mill"]
-
-
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_no_query_is_an_error_that_says_so(asynchronous: bool) -> None:
     rerank = IntrinsicsRerank()
@@ -112,11 +104,3 @@ def test_the_older_callbacks_see_a_reranking() -> None:
     ((start, end),) = debug.get_event_pairs(CBEventType.RERANKING)
     assert start.payload is not None and end.payload is not None
     assert end.payload["nodes"][0].node_id == "mill"
-
-
-def test_nodes_without_text_or_score_are_ranked_too() -> None:
-    given = [NodeWithScore(node=TextNode(id_="empty", text="")), *nodes()]
-    found: list[Any] = IntrinsicsRerank().postprocess_nodes(given, query_str=QUESTION)
-    assert len(found) == 4
-    (empty,) = [n for n in found if n.node_id == "empty"]
-    assert "retrieval_score" not in empty.metadata

@@ -138,44 +138,24 @@ def test_18_an_agent_in_a_pipeline_is_saved_with_both_its_hooks() -> None:
 
 RENT = Document(id="rent", content="The monthly rent is 950 euros and is due on the third working day of the month.")
 DOGS = Document(id="dogs", content="Dogs are allowed if the landlord agrees in writing.")
-RIGHT, RAIN = "The monthly rent is 950 euros.", "It will rain in Lisbon tomorrow, with 14 degrees."
+RIGHT = "The monthly rent is 950 euros."
 ZEBRAS = "The landlord keeps nine zebras in the cellar."
 
 
 def searching(
     hook: Any, found: list[Document], *replies: Any, before: Any = (), asked: str = "How much is the rent?"
 ) -> Any:
-    """An Agent with a search that writes into the state, and a tool that says what the weather will be."""
+    """An Agent with a search that writes into the state."""
     schema = {"type": "object", "properties": {"query": {"type": "string"}}}
     tools = [
         Tool("search", "search", schema, lambda query: {"documents": found},
              outputs_to_state={"documents": {"source": "documents"}}),
-        Tool("weather", "weather", schema, lambda query: RAIN),
     ]  # fmt: skip
     calls = [ChatMessage.from_assistant(tool_calls=[ToolCall(name, {"query": "x"}, id=name) for name in reply])
              if isinstance(reply, list) else reply for reply in replies]  # fmt: skip
     it = Agent(chat_generator=MockChatGenerator(calls), tools=tools, hooks=hook.hooks,
                state_schema={"documents": {"type": list[Document]}})  # fmt: skip
     return it.run(messages=[*before, ChatMessage.from_user(asked)])
-
-
-@pytest.mark.parametrize(
-    ("said", "label"),
-    [(f"{RIGHT} {RAIN}", "faithful"), (RAIN, "faithful"), (f"{RIGHT} {ZEBRAS}", "unfaithful")],
-)
-def test_named_tools_count_beside_documents(said: str, label: str) -> None:
-    hook = RagIntrinsicsGroundednessHook(mode="block", tools=["search", "weather"], text="No.")
-    last = searching(hook, [DOGS, RENT], ["search", "weather"], said, asked="What is the rent, and the weather?")
-    assert verdict(last["last_message"])["label"] == label
-    assert last["last_message"].text == (said if label == "faithful" else "No.")
-
-
-def test_a_warning_names_a_tool_whose_text_did_not_count(caplog: pytest.LogCaptureFixture) -> None:
-    for _ in range(2):
-        searching(RagIntrinsicsGroundednessHook(), [DOGS, RENT], ["search", "weather"], f"{RIGHT} {RAIN}")
-    assert [record.getMessage().split(",")[0] for record in caplog.records if "the tool" in record.getMessage()] == [
-        "the tool 'weather' returned text and no documents"
-    ]
 
 
 @pytest.mark.parametrize("again", [[], [["search"]]], ids=["no search", "a new search"])

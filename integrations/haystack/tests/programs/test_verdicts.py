@@ -97,30 +97,6 @@ def test_21_an_answer_is_revised_by_what_a_checker_found(asynchronous: bool) -> 
     assert [r.intrinsic for r in runtime.requests].count("hallucination-detection") == 2
 
 
-@pytest.mark.parametrize("checks", ["hallucination-detection", "audit"])
-def test_21_a_verdict_is_used_for_the_documents_that_it_was_made_for(checks: str) -> None:
-    [checked] = RagIntrinsicsAnswerCheck(checks=checks, citations=None).run(**given())["replies"]
-    assert RagIntrinsicsReviser().run(**given(checked))["replies"][0].text == FAITHFUL
-    more = {**given(checked), "documents": [*documents(), Document(content=INVENTED)]}
-    assert RagIntrinsicsReviser().run(**more)["replies"][0].text == BOTH
-
-
-def test_21_a_verdict_is_used_for_the_text_that_it_was_made_for() -> None:
-    [checked] = RagIntrinsicsAnswerCheck(citations=None).run(**given(FAITHFUL))["replies"]
-    longer = ChatMessage.from_assistant(BOTH, meta=checked.meta)
-    assert RagIntrinsicsReviser().run(**given(longer))["replies"][0].text == FAITHFUL
-
-
-def test_21_a_sentence_is_cited_where_another_was_judged_unfaithful() -> None:
-    """The sentence that stood there was cut out; it is not a place that is unfaithful."""
-    cats = "She had forty cats in the mill 9."
-    assert len(cats) == len(FAITHFUL)
-    [checked] = RagIntrinsicsAnswerCheck(citations=None).run(**given(f"{cats} {FAITHFUL}"))["replies"]
-    cut = ChatMessage.from_assistant(FAITHFUL, meta=checked.meta)
-    cited = RagIntrinsicsAnswerCheck(checks="citations").run(**given(cut))
-    assert cited["replies"][0].text == FAITHFUL.replace(".", " [2].")
-
-
 def test_21_what_stands_is_left_alone() -> None:
     call = ChatMessage.from_assistant(tool_calls=[ToolCall(tool_name="send", arguments={}, id="1")])
     reply = ChatMessage.from_assistant(FAITHFUL, meta={"model": "m"})
