@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import json
+import os
 import runpy
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,7 +27,6 @@ NEEDS = {
     "llamaindex_engine": "llama_index",
     "haystack_pipeline": "haystack",
     "files": "llama_index",
-    "traces": "opentelemetry",
     "own_server": "openai",
 }
 PRINTED = {
@@ -42,7 +45,7 @@ PRINTED = {
 
 
 def test_every_example_is_run() -> None:
-    elsewhere = {"traces", "own_server", "streamlit_page"}  # tests of their own, below
+    elsewhere = {"traces", "own_server", "streamlit_page", "mlflow_evaluate"}  # tests of their own, below
     assert {file.stem for file in EXAMPLES.glob("*.py")} == set(PRINTED) | elsewhere
 
 
@@ -62,13 +65,67 @@ def test_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert part in printed, printed
 
 
+def traced(**environment: str) -> list[list[str]]:
+    program = [sys.executable, str(EXAMPLES / "traces.py")]  # a process has one tracer provider
+    told = subprocess.run(program, capture_output=True, text=True, check=True, env={**os.environ, **environment})
+    return [line.split(" | ") for line in told.stdout.splitlines()]
+
+
 def test_traces_reach_an_exporter() -> None:
     pytest.importorskip("opentelemetry.sdk", reason="opentelemetry-sdk is not installed")
-    program = [sys.executable, str(EXAMPLES / "traces.py")]  # a process has one tracer provider
-    printed = subprocess.run(program, capture_output=True, text=True, check=True, cwd=EXAMPLES.parent).stdout
-    reranked, judged, whole = printed.splitlines()
-    assert reranked.startswith("  evaluate reranking") and whole.startswith("answer")
-    assert judged.startswith("  evaluate hallucination-detection faithful 0.")
+    spans = traced()
+    assert spans[0] == ["  evaluate reranking", "RERANKER"] and spans[-1] == ["answer", "CHAIN"]
+    assert spans[1][:2] == ["  retrieval", "RETRIEVER"] and json.loads(spans[1][2])[0]["id"] == "mill"
+    assert ["  evaluate hallucination-detection", "EVALUATOR", "faithful"] in spans
+
+
+def test_traces_reach_a_collector_as_phoenix_and_opentelemetry_name_them() -> None:
+    """A receiver of OTLP over HTTP, which reads what arrives by the protocol's own messages."""
+    pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="no OTLP exporter is installed")
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    found: dict[str, dict[str, str | float]] = {}
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            asked = ExportTraceServiceRequest.FromString(
+                gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
+            )
+            for resource in asked.resource_spans if self.path == "/v1/traces" else ():
+                for span in (span for scope in resource.scope_spans for span in scope.spans):
+                    found[span.name] = {
+                        each.key: getattr(each.value, each.value.WhichOneof("value")) for each in span.attributes
+                    }
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        traced(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+    ranked, retrieved = found["evaluate reranking"], found["retrieval"]
+    assert [ranked[f"reranker.{side}_documents.0.document.id"] for side in ("input", "output")] == ["fog", "mill"]
+    score = ranked["reranker.output_documents.0.document.score"]
+    assert retrieved["gen_ai.operation.name"] == "retrieval" and retrieved["openinference.span.kind"] == "RETRIEVER"
+    assert (retrieved["retrieval.documents.0.document.id"], retrieved["retrieval.documents.0.document.score"]) == (
+        "mill", score)  # fmt: skip
+    assert json.loads(str(retrieved["gen_ai.retrieval.documents"])) == [{"id": "mill", "score": score}]
+    judged = found["evaluate hallucination-detection"]
+    assert judged["gen_ai.evaluation.score.label"] == "faithful" and 0.5 < judged["gen_ai.evaluation.score.value"] <= 1
+    assert not [told for told in str(found).split() if told.strip("'\".,") in ("Brink", "Fog", "Who")]
+
+
+def test_verdicts_are_a_scorer_of_mlflow(tmp_path: Path) -> None:
+    for name in ("mlflow.genai", "sqlalchemy", "alembic"):  # a slim MLflow has no store of its own
+        pytest.importorskip(name, reason="mlflow is not installed")
+    where = {**os.environ, "MLFLOW_TRACKING_URI": f"sqlite:///{tmp_path}/mlflow.db", "PYTHONPATH": str(EXAMPLES.parent)}
+    program = [sys.executable, str(EXAMPLES / "mlflow_evaluate.py")]
+    printed = subprocess.run(program, capture_output=True, text=True, check=True, env=where, cwd=tmp_path).stdout
+    for metric in ("answerable/mean 1.0", "faithful/mean 0.5", "wrong_sentences/mean 0.5"):
+        assert metric in printed, printed
 
 
 @pytest.mark.parametrize("judge", ["default", "server"])

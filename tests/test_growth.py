@@ -15,7 +15,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from intrinsics_core import BlockingRuntime, run
+from intrinsics_core import BlockingRuntime, check_citations, run
 from intrinsics_core.embedded import words
 from intrinsics_core.intrinsics import INTRINSICS, TABLE
 from intrinsics_core.profiles import profile
@@ -25,6 +25,9 @@ from intrinsics_core.protocol.requests import Embed, Embedded, Generate, Generat
 from intrinsics_core.protocol.results import Citation, SentenceVerdict
 from intrinsics_core.render import html, text
 from intrinsics_core.replies import json_reply, readers, reasoning
+from intrinsics_core.replies.quoted_words import quoted
+from intrinsics_core.text.citation_marks import blank_marks
+from intrinsics_core.text.cited_documents import marks_in
 from tests import patterns
 from tests.steps import LINEAR, Matcher, growth
 
@@ -130,6 +133,37 @@ def test_a_long_conversation_costs_work_in_proportion(name, count):
         return lambda: run(INTRINSICS[name](*given), Vectors())
 
     assert growth(work, count) < LINEAR
+
+
+SOURCES = [
+    {"id": "mill-1", "title": "Mill guide", "text": "The mill was built in 1911. It ground flour until 1958.",
+     "metadata": {"file_name": "mill.pdf", "url": "https://mill.org/a"}},
+    "Fog is common.",
+]  # fmt: skip
+NEARLY_MARKS = ["[[1](http://a", "【1†", "<cite>1", "<sup>1, ", "(source: a.pdf", "\ue2001", "[doc 1, ", "¹˒", "“a b ",
+                '"', "[mill-1", "[1] ", "```\n[1]\n", "[x](", "[1]: mill.pdf\n", "<ref"]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(25, marks=pytest.mark.slow)])
+def test_the_check_of_citations_costs_work_in_proportion(count):
+    cites = "It is the mill of river [1][2]. It says “ground flour, so river” [1].\n```\n[1] river\n```\n"
+
+    def work(n):
+        answer = "".join(cites.replace("river", f"river{1_000 * n + i}") for i in range(n))
+        return lambda: run(check_citations([{"role": "assistant", "content": answer}], SOURCES), Vectors())
+
+    assert growth(work, count) < LINEAR
+
+
+@pytest.mark.parametrize("unit", NEARLY_MARKS)
+def test_marks_are_found_in_proportion(unit):
+    names = [["mill-1", "Mill guide", "mill.pdf"], ["fog"]]
+
+    def work(n):
+        said = ugly(unit, n)
+        return lambda: (marks_in(said, ["a", "b"], names), list(quoted(said)), blank_marks(said, ["a"], names[0]))
+
+    assert growth(work, 300) < LINEAR
 
 
 UGLY = {

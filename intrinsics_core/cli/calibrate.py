@@ -14,16 +14,18 @@ from intrinsics_core._support import whole_files
 from intrinsics_core.calibration.loading import CALIBRATED
 from intrinsics_core.calibration.promises import Comparison, percent
 from intrinsics_core.cli import fingerprints, journal, options, outputs, settings
-from intrinsics_core.cli.run import one_line_errors, progress, set_up, stopping, survey
+from intrinsics_core.cli.run import cost, one_line_errors, progress, set_up, stopping, survey
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import find, unknown
+from intrinsics_core.protocol.requests import Usage
 from intrinsics_core.running.calibrate import calibrate as fit
 from intrinsics_core.running.calibrate import compare_with_promise
 from intrinsics_core.running.rows import numbered
 
 if TYPE_CHECKING:
     from intrinsics_core.calibration.fitting import Calibration
+    from intrinsics_core.protocol.results import Result
 
 EPILOG = f"""
 INTRINSIC is one of {", ".join(CALIBRATED)}.
@@ -126,6 +128,7 @@ def calibrate(
         outputs.check({"--output": output, "--picture": picture}, reads=read, overwrite=overwrite)
         config = settings.runtime_config(runtime)
         hidden = settings.secrets(config)
+    spent = Usage()
     with one_line_errors(hidden):
         engine, chosen = set_up(config, profile)
         with engine:
@@ -150,7 +153,9 @@ def calibrate(
             try:
                 with closing(kept), progress(total, kept.rows) as advance, stopping(kept, resumable=True):
 
-                    def put(number: int, score: float) -> None:
+                    def put(number: int, score: float, result: Result) -> None:
+                        nonlocal spent
+                        spent += result.usage or Usage()
                         kept.put(number, json.dumps({"result": score}).encode() + b"\n", failed=False)
                         advance()
 
@@ -166,7 +171,7 @@ def calibrate(
             from intrinsics_core.render.reliability import draw
 
             draw(fitted, f"{intrinsic}: {TABLE[intrinsic].judges}", Path(picture))
-    _tell_fit(fitted)
+    _tell_fit(fitted, spent)
 
 
 def _forget(scores: Path) -> None:
@@ -174,9 +179,9 @@ def _forget(scores: Path) -> None:
         file.unlink(missing_ok=True)
 
 
-def _tell_fit(fitted: Calibration) -> None:
+def _tell_fit(fitted: Calibration, spent: Usage) -> None:
     before, after = fitted.before, fitted.after
-    typer.echo(f"{fitted.examples} examples, {fitted.positives} of them true")
+    typer.echo(f"{fitted.examples} examples, {fitted.positives} of them true{cost(spent)}")
     typer.echo(f"{'':10}{'AUROC':>8}{'ECE':>8}{'Brier':>8}")
     for name, quality in (("before", before), ("after", after)):
         cells = (quality.auroc, quality.ece, quality.brier)

@@ -164,11 +164,16 @@ def run(
 def _end(kept: journal.Journal, target: Path | None, output: str, spent: Usage | None = None) -> NoReturn:
     if target is not None:
         counted = f"{kept.rows} rows, {kept.failed} of them error lines" if kept.rows else "the input has no rows"
-        if spent and spent.prompt_tokens:
-            counted += (f"; {spent.requests} requests, {spent.prompt_tokens} tokens in, {spent.completion_tokens} out, "
-                        f"{spent.seconds / spent.requests:.2f} s each")  # fmt: skip
-        typer.echo(f"{counted}: {output}", err=True)
+        typer.echo(f"{counted}{cost(spent)}: {output}", err=True)
     raise typer.Exit(1 if kept.failed else 0)
+
+
+def cost(spent: Usage | None) -> str:
+    """What requests cost, where the runtime counts tokens."""
+    if not spent or not spent.prompt_tokens:
+        return ""
+    return (f"; {spent.requests} requests, {spent.prompt_tokens} tokens in, {spent.completion_tokens} out, "
+            f"{spent.seconds / spent.requests:.2f} s each")  # fmt: skip
 
 
 def _work(

@@ -7,11 +7,11 @@ more about the documents that sentences cite alone; a language model is not.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from intrinsics_core.intrinsics.citations import citations
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
@@ -55,25 +55,36 @@ class Cited:
         return "".join(characters)
 
 
-class JudgedBy(NamedTuple):
+@dataclass(frozen=True)
+class JudgedBy:
     """Verdicts on an answer by some of the documents, whose positions are ``of``."""
 
     sentences: Sequence[SentenceVerdict]
     citations: Sequence[Citation]
     of: tuple[int, ...]
 
+    @cached_property
+    def _rows(self) -> tuple[list[Citation], int]:
+        """The citations by where they begin, and the length of the longest."""
+        rows = sorted(self.citations, key=lambda row: row.response_begin)
+        return rows, max((row.response_end - row.response_begin for row in rows), default=0)
+
     def places(self, sentence: SentenceVerdict) -> list[FoundPlace]:
         """The places that a sentence rests on."""
+        rows, longest = self._rows
+        ends = sentence.begin - longest, sentence.end
+        low, high = (bisect_left(rows, at, key=lambda row: row.response_begin) for at in ends)
         return [
             FoundPlace(document_index=self.of[c.document_index], begin=c.document_begin, end=c.document_end,
                        text=c.document_text)
-            for c in self.citations
-            if c.response_begin < sentence.end and sentence.begin < c.response_end
+            for c in rows[low:high]
+            if sentence.begin < c.response_end
         ]  # fmt: skip
 
     def at(self, sentence: SentenceVerdict) -> SentenceVerdict | None:
         """The verdict on the same sentence, which may have been split otherwise."""
-        same = [s for s in self.sentences if s.begin < sentence.end and sentence.begin < s.end]
+        low = bisect_right(self.sentences, sentence.begin, key=lambda s: s.end)
+        same = self.sentences[low : bisect_left(self.sentences, sentence.end, key=lambda s: s.begin)]
         return max(same, key=lambda s: min(s.end, sentence.end) - max(s.begin, sentence.begin), default=None)
 
 
@@ -170,7 +181,9 @@ def _by_document(sentence: SentenceVerdict, d: int, whole: JudgedBy, alone: Judg
     places = whole.places(sentence)
     if sentence.label == "faithful" and not _among(d, places):
         return "misattributed", next(iter(places), None), verdict.score
-    return "unsupported", None, verdict.score
+    if sentence.label == "faithful" and {place.document_index for place in places} == {d}:
+        return "supported", places[0], sentence.score  # the only source where all are read together
+    return None if verdict.unsure else "unsupported", None, verdict.score
 
 
 def _by_sources(sentence: SentenceVerdict, d: int, whole: JudgedBy, text: str) -> _Verdict:

@@ -394,7 +394,7 @@ class CheckedCitation(ResponseSpan):
     - ``"unsupported"``: no document says it.
     - ``"not_found"``: the quoted words stand in no document.
     - ``"no_document"``: the mark names a document that is not there.
-    - None: the judge gave no verdict, or the sentence claims nothing.
+    - None: the judge gave no verdict or is unsure, or the sentence claims nothing.
 
     ``found`` is the place that says it, where it is known. ``score`` is the probability that the document supports the
     sentence; of quoted words 1 or 0.

@@ -2,15 +2,18 @@
 
 Nothing is imported and nothing costs anything in a program that does not use OpenTelemetry itself: only where its API
 is loaded already are spans made, and what becomes of them is the program's own set-up. No text of a conversation or a
-document is in them; explanations are the judges' own words about it and are left out too.
+document is in them, ids of documents are; explanations are the judges' own words and are left out too.
 
-Source: OpenTelemetry semantic conventions for generative AI, event ``gen_ai.evaluation.result`` (development).
+Sources: OpenTelemetry's semantic conventions for generative AI (development): the event ``gen_ai.evaluation.result``
+and ``gen_ai.retrieval.documents``. OpenInference's, which Phoenix reads: kinds of spans, documents and their scores.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from intrinsics_core.protocol.errors import IntrinsicsError
@@ -20,26 +23,36 @@ EVENT = "gen_ai.evaluation.result"
 _SCORES = ("score", "probability", "expected", "certainty")  # under which name a result has its number
 
 
+_CHAINS = ("query-rewrite", "query-expansion", "hyde", "self-consistency", "revise", "rag")
+_KINDS = {"reranking": "RERANKER"} | dict.fromkeys(_CHAINS, "CHAIN")
+_SHOWN = 30  # documents of a list: a span holds 128 attributes, and drops the first ones for more
+
+
 class Judging:
     """The span of one call, from its first request to its result; of no effect where OpenTelemetry is not in use."""
 
     __slots__ = ("_name", "_span")
 
     def __init__(self, intrinsic: str) -> None:
-        self._name, self._span = intrinsic, None
-        if (trace := sys.modules.get("opentelemetry.trace")) is not None:
-            tracer = trace.get_tracer("rag-intrinsics")
-            attributes = {"gen_ai.operation.name": "evaluate", "gen_ai.evaluation.name": intrinsic}
-            self._span = tracer.start_span(f"evaluate {intrinsic}", attributes=attributes)
+        self._name = intrinsic
+        self._span = None
+        if "opentelemetry.trace" in sys.modules:
+            self._span = _started(f"evaluate {intrinsic}", "evaluate", _KINDS.get(intrinsic, "EVALUATOR"))
+            self._span.set_attribute("gen_ai.evaluation.name", intrinsic)
 
     def judged(self, value: Any) -> None:
         """The call ended in a result."""
         if self._span is None:
             return
         if isinstance(value, Result):
+            told = _verdict_attributes(value)
             if value.usage:
-                self._span.set_attribute("gen_ai.usage.input_tokens", value.usage.prompt_tokens)
-                self._span.set_attribute("gen_ai.usage.output_tokens", value.usage.completion_tokens)
+                told["gen_ai.usage.input_tokens"] = value.usage.prompt_tokens
+                told["gen_ai.usage.output_tokens"] = value.usage.completion_tokens
+            ranking = [(row.index, row.document_id, row.score) for row in getattr(value, "ranking", ())]
+            told |= _documents("reranker.input_documents", [(name, None) for _, name, _ in sorted(ranking)])
+            told |= _documents("reranker.output_documents", [row[1:] for row in ranking])
+            self._span.set_attributes(told)
             for attributes in verdicts(self._name, value):
                 _emit(self._span, attributes)
         self._span.end()
@@ -48,13 +61,47 @@ class Judging:
         """The call ended in an error, or was given up."""
         if self._span is None:
             return
-        kind = type(error).__name__
-        self._span.set_attribute("error.type", kind)
         if isinstance(error, IntrinsicsError):
-            _emit(self._span, {"gen_ai.evaluation.name": self._name, "error.type": kind})
-        trace = sys.modules["opentelemetry.trace"]
-        self._span.set_status(trace.Status(trace.StatusCode.ERROR, kind))
-        self._span.end()
+            _emit(self._span, {"gen_ai.evaluation.name": self._name, "error.type": type(error).__name__})
+        _fail(self._span, error)
+
+
+@contextmanager
+def retrieving() -> Iterator[list[Any]]:
+    """The span of one retrieval of a flow; the documents found are put into the list, best first."""
+    found: list[Any] = []
+    span = _started("retrieval", "retrieval", "RETRIEVER") if "opentelemetry.trace" in sys.modules else None
+    try:
+        yield found
+    except BaseException as error:
+        if span is not None:
+            _fail(span, error)
+        raise
+    if span is not None:
+        rows = [(document.id, document.score) for document in found[:_SHOWN]]
+        span.set_attributes(_documents("retrieval.documents", rows))
+        span.set_attribute("gen_ai.retrieval.documents", json.dumps([{"id": i, "score": score} for i, score in rows]))
+        span.end()
+
+
+def _started(name: str, operation: str, kind: str) -> Any:
+    tracer = sys.modules["opentelemetry.trace"].get_tracer("rag-intrinsics")
+    told = {"gen_ai.operation.name": operation, "openinference.span.kind": kind}
+    return tracer.start_span(name, attributes=told)
+
+
+def _fail(span: Any, error: BaseException) -> None:
+    kind, trace = type(error).__name__, sys.modules["opentelemetry.trace"]
+    span.set_attribute("error.type", kind)
+    span.set_status(trace.Status(trace.StatusCode.ERROR, kind))
+    span.end()
+
+
+def _documents(under: str, rows: Sequence[tuple[str | None, float | None]]) -> dict[str, Any]:
+    """The ids and scores of the first documents of a list, an attribute each."""
+    shown = list(enumerate(rows[:_SHOWN]))
+    ids = {f"{under}.{i}.document.id": name for i, (name, _) in shown if name is not None}
+    return ids | {f"{under}.{i}.document.score": score for i, (_, score) in shown if score is not None}
 
 
 def verdicts(intrinsic: str, value: Result) -> Iterator[dict[str, Any]]:

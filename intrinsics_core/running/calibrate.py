@@ -26,7 +26,7 @@ from intrinsics_core.runtimes import Runtime, as_runtime
 if TYPE_CHECKING:
     from intrinsics_core.calibration.fitting import Calibration
 
-OnScore = Callable[[int, float], None]
+OnScore = Callable[[int, float, Result], None]
 
 
 def calibrate(
@@ -71,7 +71,7 @@ def calibrate(
         file: what the promise calls the examples: the name of their file, without its folder.
         progress: as :func:`run_many` takes it, of the examples that are scored here.
         known: the scores of the first examples, which an earlier call that was stopped told.
-        on_score: called with ``(number of the example, score)`` as each is scored, in any order.
+        on_score: called with ``(number of the example, score, result)`` as each is scored, in any order.
 
     Returns:
         The calibration, with AUROC, ECE, Brier score and reliability table before and after.
@@ -184,9 +184,8 @@ def _scores(intrinsic: str, calls: list[Call[Any]], engine: Runtime, profile: Pr
     assert score_of is not None  # `_known`
 
     def told(index: int, outcome: Any) -> None:
-        score = score_of(outcome) if isinstance(outcome, Result) else None
-        if on_score and score is not None:
-            on_score(begun + index, score)
+        if on_score and isinstance(outcome, Result) and (score := score_of(outcome)) is not None:
+            on_score(begun + index, score, outcome)
 
     outcomes = run_many(calls[begun:], engine, profile=profile, on_result=told, progress=progress)
     for number, outcome in enumerate(outcomes, start=begun):

@@ -40,6 +40,7 @@ from intrinsics_core.protocol.results import (
     Uncertainty,
 )
 from intrinsics_core.protocol.task import Document, Message, Task, check
+from intrinsics_core.protocol.telemetry import retrieving
 
 T = TypeVar("T")
 
@@ -243,9 +244,11 @@ def _answers(
 
 
 def _retrieve(queries: Sequence[str]) -> Program[list[Document]]:
-    outcomes = yield [Retrieve(NAME, query) for query in queries]
-    lists = [_raised(outcome).documents for outcome in outcomes]
-    return list(lists[0]) if len(lists) == 1 else fused(lists)
+    with retrieving() as found:
+        outcomes = yield [Retrieve(NAME, query) for query in queries]
+        lists = [_raised(outcome).documents for outcome in outcomes]
+        found += lists[0] if len(lists) == 1 else fused(lists)
+    return found
 
 
 def fused(

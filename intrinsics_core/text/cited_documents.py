@@ -90,12 +90,14 @@ def marks_in(
         The marks in order. Lines that list sources, and code, have none.
     """
     known = _Documents(documents, names)
-    defined, quiet = _defined(text, known)
-    quiet += fenced(text)
+    defined, listed = _defined(text, known)
+    quiet = bytearray(len(text))
+    for low, high in [*listed, *fenced(text)]:
+        quiet[low:high] = b"1" * (high - low)
     found = sorted(_said(text, known), key=lambda each: each[:2])
     kept: list[tuple[int, int, bool, list[_Name]]] = []
     for begin, end, opens, says in found:
-        if not any(low <= begin < high for low, high in quiet) and (not kept or begin >= kept[-1][1]):
+        if not quiet[begin] and (not kept or begin >= kept[-1][1]):
             kept.append((begin, end, opens, says))
     numbers = {name.number for *_, says in kept for name in says if name.number >= 0 and name.first is None}
     by_id = not known.are_positions and numbers <= known.by_number.keys() and base is None

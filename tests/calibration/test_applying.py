@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pickle
 import xml.etree.ElementTree as ElementTree
@@ -39,6 +40,7 @@ from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.render.reliability import joined
 from intrinsics_core.runtimes.mixed import Mixed
 from tests.contract.judge import judge
+from tests.loopback import Loopback, Reply, completion
 from tests.scripted import Scripted
 from tests.tide_mill import ANSWERED, ASKED, DOCUMENTS
 
@@ -468,12 +470,31 @@ def test_a_stopped_command_goes_on_where_it_was(tmp_path: Path, monkeypatch: pyt
 def test_progress_and_scores_are_told() -> None:
     told: list[tuple[int, int | None]] = []
     scores: dict[int, float] = {}
-    first = calibrate("answerability", MILLS, progress=lambda *at: told.append(at), on_score=scores.__setitem__)
+
+    def put(number: int, score: float, result: Any) -> None:
+        assert result.probability == score
+        scores[number] = score
+
+    first = calibrate("answerability", MILLS, progress=lambda *at: told.append(at), on_score=put)
     assert told[-1] == (len(MILLS), len(MILLS)) and len(scores) == len(MILLS)
     half = [scores[number] for number in range(len(MILLS) // 2)]
-    again: dict[int, float] = {}
-    assert calibrate("answerability", MILLS, known=half, on_score=again.__setitem__) == first
-    assert sorted(again) == list(range(len(half), len(MILLS)))
+    scores.clear()
+    assert calibrate("answerability", MILLS, known=half, on_score=put) == first
+    assert sorted(scores) == list(range(len(half), len(MILLS)))
+
+
+def test_a_calibration_ends_with_what_it_cost(tmp_path: Path) -> None:
+    given = labelled(tmp_path / "in.jsonl")
+    rows = len(given.read_text().splitlines())
+    asked = itertools.count()
+    with Loopback(lambda _: Reply(completion(json.dumps(
+        {"answerability": "answerable", "confidence": (next(asked) % 9) / 10}
+    )))) as server:  # fmt: skip
+        runtime = json.dumps({"kind": "server", "base_url": server.url, "model": "m"})
+        command = ["calibrate", "answerability", "-i", str(given), "-o", str(tmp_path / "out.json")]
+        ran = CliRunner().invoke(app, [*command, "--runtime", runtime])
+    assert ran.exit_code == 0, ran.output
+    assert f"of them true; {rows} requests, {7 * rows} tokens in, {2 * rows} out, 0." in ran.output
 
 
 @pytest.mark.parametrize(

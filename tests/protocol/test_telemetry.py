@@ -9,9 +9,19 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core import answerability, audit, context_relevance, hallucination_detection, run, uncertainty
+from intrinsics_core import (
+    answerability,
+    audit,
+    context_relevance,
+    hallucination_detection,
+    reranking,
+    run,
+    uncertainty,
+)
 from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable
+from intrinsics_core.running.flows import rag
 from intrinsics_core.runtimes.scripted import Scripted
+from intrinsics_core.runtimes.tools import Tools
 
 QUESTION = [{"role": "user", "content": "Who built the mill?"}]
 ANSWER = {"role": "assistant", "content": "Ada Brink built it."}
@@ -68,6 +78,29 @@ def test_each_document_judged_is_an_event_and_no_text_is_in_any(seen: Any) -> No
     assert [span.name for span in spans] == ["evaluate context-relevance", "evaluate hallucination-detection"]
     assert [e.attributes.get("rag_intrinsics.document.index") for e in events] == [0, 1, None]
     assert not [word for word in ("mill", "Brink", "Fog") if word in f"{[span.to_json() for span in spans]}{events}"]
+
+
+def test_a_ranking_and_a_retrieval_have_their_documents_and_no_more_than_a_span_holds(seen: Any) -> None:
+    many = [{"id": f"{i}", "text": f"Mill {i}.", "score": i / 64} for i in range(64)]
+    ranked = run(reranking(QUESTION, many)).ranking
+    run(rag(QUESTION, rewrite=False, gate=False, cite=False, detect=False),
+        Tools(None, retrieve=lambda query: many[::-1], generate=lambda messages, documents: "Ada."))  # fmt: skip
+    by_name = {span.name: span.attributes for span in seen()[0]}
+    told = by_name["evaluate reranking"]
+    assert (told["gen_ai.operation.name"], told["openinference.span.kind"]) == ("evaluate", "RERANKER")
+    assert told["reranker.input_documents.1.document.id"] == "1"
+    assert told["reranker.output_documents.0.document.id"] == ranked[0].document_id
+    assert told["reranker.output_documents.0.document.score"] == ranked[0].score
+    found = by_name["retrieval"]
+    assert found["retrieval.documents.0.document.score"] == 63 / 64 and len(found) < 128
+    assert found["openinference.span.kind"] == "RETRIEVER"
+
+    def down(query: str) -> Any:
+        raise RuntimeUnavailable("down")
+
+    with pytest.raises(IntrinsicsError):
+        run(rag(QUESTION, rewrite=False), Tools(None, retrieve=down, generate=lambda messages, documents: "Ada."))
+    assert [span.attributes["error.type"] for span in seen()[0][-2:]] == ["RuntimeUnavailable"] * 2
 
 
 def test_an_audit_without_a_score_has_no_number(seen: Any) -> None:
