@@ -46,6 +46,13 @@ def test_every_link_of_a_readme_is_absolute_on_a_registry(folder):
             assert (ROOT / target.removeprefix(f"{home}/blob/main/").partition("#")[0]).exists(), target
 
 
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_source_distribution_takes_no_file_of_another_folder(folder):
+    """A name without a slash before it is taken from every folder: `README.md` would be seven files."""
+    taken = project(folder)["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    assert all(name.startswith("/") and (ROOT / folder / name[1:]).exists() for name in taken)
+
+
 def version(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(ROOT / ".ci/version.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True)
