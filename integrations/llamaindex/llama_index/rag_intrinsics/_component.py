@@ -30,7 +30,13 @@ from intrinsics_core.runtimes.configs import key_apart, with_key
 T = TypeVar("T")
 
 
-Several = BeforeValidator(lambda values: (values,) if isinstance(values, str) else values)
+def _several(values: object) -> object:
+    if isinstance(values, str):
+        return (values,)  # one name, not its letters
+    return tuple(values) if isinstance(values, Iterable) else values
+
+
+Several = BeforeValidator(_several)
 """Of a setting that is one name or several of them: it is then a tuple."""
 
 

@@ -171,7 +171,7 @@ class ContextRelevancePostprocessor(JudgingPostprocessor):
 
     intrinsic: ClassVar[str] = "context-relevance"
 
-    labels: Annotated[tuple[Relevance, ...], Several] = ("relevant", "partially relevant")
+    labels: Annotated[Sequence[Relevance] | Relevance, Several] = ("relevant", "partially relevant")
     similarity_cutoff: float | None = None
 
     def _rows(self, result: ContextRelevance) -> Sequence[Any]:

@@ -160,10 +160,6 @@ def _column(scores: Sequence[float | None]) -> dict[str, Any]:
     return {"score": mean(rated) if rated else math.nan, "individual_scores": individual}
 
 
-def _faithfulness(result: HallucinationDetection) -> float | None:
-    return None if result.reason else result.score
-
-
 def _share(result: ContextRelevance) -> float | None:
     helpful = [row for row in result.judgements if row.label != "irrelevant"]
     return len(helpful) / len(result.judgements) if result.judgements else 0.0
@@ -176,7 +172,7 @@ def _rating(result: Evaluation) -> float | None:
 
 # By metric, the score of a verdict, from 0 to 1; None where there was nothing to judge.
 _SCORES: dict[str, Callable[[Any], float | None]] = {
-    "hallucination-detection": _faithfulness,
+    "hallucination-detection": lambda result: result.score,
     "answer-relevance": lambda result: result.score,
     "fact-check": lambda result: result.score,
     "uncertainty": lambda result: result.certainty,
