@@ -80,8 +80,8 @@ DECISIONS: dict[str, dict[str, Function]] = {
     "names of the user": {f"{EMBEDDED}.claims:unaddressed": same},
     "several messages": {f"{EMBEDDED}.turns:as_one_turn": lambda turns: tuple(turns)},
     # A fragment takes the place of a part of the question before it; what another name took the place of is past.
-    "fragments": {f"{EMBEDDED}.rewrite.fragments:plainly": nothing},
-    "replaced": {f"{EMBEDDED}.rewrite.replaced:replaced": lambda *_: frozenset()},
+    "fragments": {f"{EMBEDDED}.rewrite.readings:framed": lambda *_: ""},
+    "replaced": {f"{EMBEDDED}.rewrite.readings:replaced": lambda *_: frozenset()},
     # An answer as it is read: without marks, items behind what they stand under. Its parts below.
     "view of answers": {f"{EMBEDDED}.view:read_answer": each},
     "loops": {f"{EMBEDDED}.view:without_loops": same},

@@ -30,9 +30,9 @@ import numpy as np
 from intrinsics_core.bench.folder import rows
 from intrinsics_core.embedded.heads import LinearHead
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
-from intrinsics_core.embedded.rewrite import chooser, keywords, readings, salience
+from intrinsics_core.embedded.rewrite import keywords, readings, salience, standing_alone
 from intrinsics_core.embedded.rewrite.keywords import expand
-from intrinsics_core.embedded.rewrite.salience import Turn
+from intrinsics_core.embedded.turns import Turn
 from intrinsics_core.embedded.words import terms, tokens
 from training.rewrite import Example, fit, load, question_rows, term_rows
 
@@ -73,9 +73,10 @@ def recall(found: list[str], wanted: Iterable[str], cut: int) -> float:
 
 def fused(corpus: Corpus, conversation: Sequence[Turn]) -> list[str]:
     """Results of every expansion of a question, by reciprocal rank fusion (k = 60); feedback from the rewrite's."""
-    first = corpus.search(keywords.rewrite(conversation).query)
+    made = keywords.rewrite(conversation, standing_alone.choice(conversation).by_rules)
+    first = corpus.search(made.query)
     score: Counter[str] = Counter()
-    for text, _ in expand(conversation, [corpus.passages[name] for name in first]):
+    for text, _ in expand(made, conversation, [corpus.passages[name] for name in first]):
         for rank, name in enumerate(corpus.search(text), 1):
             score[name] += 1.0 / (60 + rank)  # type: ignore[assignment]
     return [name for name, _ in score.most_common(max(CUTS))]
@@ -134,7 +135,7 @@ def use_heads(data: dict[str, list[Example]], held: str) -> None:
         ),
         "rewrite_dependence": refit("rewrite_dependence", {k: question_rows(v) for k, v in asked.items()}),
     }
-    for module in (salience, keywords, readings, chooser):
+    for module in (salience, keywords, readings, standing_alone):
         module.load_head = lambda name, *features: heads.get(name) or original_load(name, *features)  # type: ignore[attr-defined]
 
 
@@ -150,11 +151,15 @@ class Made:
 
 
 def rewritten(conversation: Sequence[Turn], reader: CrossEncoder | None) -> Made:
-    asked = chooser.choice(conversation)
-    by_rules = keywords.rewrite(conversation, meant=asked.by_rules)
+    asked = standing_alone.choice(conversation)
+    by_rules = keywords.rewrite(conversation, asked.by_rules)
     if reader is None or not asked.pairs:
         return Made(by_rules, by_rules)
-    return Made(by_rules, keywords.rewrite(conversation, meant=asked.meant(reader.logits("meant", asked.pairs))))
+    return Made(by_rules, keywords.rewrite(conversation, asked.meant(reader.logits("meant", asked.pairs))))
+
+
+def is_changed(made: keywords.Rewrite) -> bool:
+    return made.query != made.original
 
 
 def retrieval_table(
@@ -176,7 +181,7 @@ def retrieval_table(
     for key in next(iter(dialogs.values()))[0].recorded:
         systems[f"language model: {key}"] = lambda item, _, key=key: item.recorded[key]  # type: ignore[misc]
     cells = [f"{d} R@{cut}" for d in (*dialogs, *(["mean"] if len(dialogs) > 1 else [])) for cut in CUTS]
-    changed = fmean(r.by_rules.changed for d in rewrites for r in rewrites[d])
+    changed = fmean(is_changed(r.by_rules) for d in rewrites for r in rewrites[d])
     print(f"\n### {name}: {sum(map(len, dialogs.values()))} turns, {changed:.0%} rewritten by rules\n")
     print("| query | " + " | ".join(cells) + " |\n|---|" + "---:|" * len(cells))
     for system, ask in {**systems, "expansion: all queries, fused": None}.items():
@@ -249,7 +254,7 @@ def text_table(data: dict[str, list[Example]], leave_out: bool, reader: CrossEnc
         }
         if reader:
             forms |= {"question, read": [r.question for r in made], "query, read": [r.query for r in made]}
-        shares = {False: fmean(each.by_rules.changed for each in both), True: fmean(r.changed for r in made)}
+        shares = {False: fmean(is_changed(each.by_rules) for each in both), True: fmean(map(is_changed, made))}
         for form, texts in forms.items():
             changed = shares["read" in form]
             pairs = [(text, e.rewrites[0]) for text, e in zip(texts, examples, strict=True)]
@@ -259,7 +264,7 @@ def text_table(data: dict[str, list[Example]], leave_out: bool, reader: CrossEnc
             )
         alone = [r for r, e in zip(made, examples, strict=True) if words(e.rewrites[0]) == words(r.original)]
         if alone:
-            kept = fmean(not r.changed for r in alone)
+            kept = fmean(not is_changed(r) for r in alone)
             same = fmean(r.question == r.original for r in alone)
             print(
                 f"| {name} | {len(alone)} | | *reference equals the last turn* | kept as is: {kept:.0%}"

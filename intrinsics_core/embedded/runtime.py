@@ -165,7 +165,7 @@ class EmbeddedRuntime(BlockingRuntime):
     def warm_up(self) -> None:
         """Load what first calls would wait for: models, table of rarities, heads, results."""
         from intrinsics_core.embedded import heads, relevance, support, words
-        from intrinsics_core.embedded.rewrite import chooser
+        from intrinsics_core.embedded.rewrite import standing_alone
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
         words.idf(words.stem("warm"))
@@ -177,7 +177,7 @@ class EmbeddedRuntime(BlockingRuntime):
             self.reader.warm_up()
         for name in ("rewrite", "rewrite_terms", "rewrite_dependence"):
             heads.load_head(name)
-        heads.load_head("readings", chooser.OPTIONS)
+        heads.load_head("readings", standing_alone.OPTIONS)
         for name in ("claims", "turn", "calls"):
             heads.load_text_head(name)
         heads.load_text_head("claims", vector=True)

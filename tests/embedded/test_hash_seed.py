@@ -11,7 +11,7 @@ import sys
 import pytest
 
 PRINTED = """
-from intrinsics_core.embedded.rewrite.keywords import expand
+from intrinsics_core.embedded.rewrite.keywords import expand, rewrite
 from intrinsics_core.embedded.rewrite.salience import question_features, term_features
 
 turns = [
@@ -19,9 +19,9 @@ turns = [
     ("assistant", "Brink built zorvane, quellip and mordune lighthouses, a harbour and two tide mills."),
     ("user", "What did sailors say about the lighthouses and the harbour, the fog, the tides and the storm there?"),
 ]
-print(dict(term_features(turns)))
+print(dict(term_features(tuple(turns))))
 print(question_features(turns))
-print(expand(turns, [text for _, text in turns]))
+print(expand(rewrite(turns), turns, [text for _, text in turns]))
 """
 
 

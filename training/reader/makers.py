@@ -10,9 +10,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from intrinsics_core.embedded.rewrite.chooser import as_read
-from intrinsics_core.embedded.rewrite.phrases import runs
-from intrinsics_core.embedded.rewrite.readings import readings
+from intrinsics_core.embedded.rewrite.readings import readings, runs
+from intrinsics_core.embedded.rewrite.standing_alone import as_read
 from intrinsics_core.text.words import AUXILIARY
 from training.reader.data import Claim, Passage, Question, Turn
 from training.reader.edits import (

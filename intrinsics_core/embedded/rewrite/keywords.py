@@ -7,22 +7,17 @@ hand, an expansion has the words that set them apart (pseudo-relevance feedback 
 *Relevance-Based Language Models*, SIGIR 2001; RM3 keeps the query's own words, as here).
 
 What this is not: generation. It knows no synonyms and invents no word; feedback only knows words of the passages it is
-given. A language model writes better queries; what is close to it is the retrieval that the rewrite buys (see
-``benchmarks/results/rewrite.md``).
+given. A language model writes better queries (`benchmarks/results/rewrite.md`).
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from intrinsics_core.embedded.heads import load_head
-from intrinsics_core.embedded.rewrite.chooser import choice, is_elliptic
-from intrinsics_core.embedded.rewrite.fragments import is_framed
-from intrinsics_core.embedded.rewrite.lexicon import SMALL_TALK, plain
-from intrinsics_core.embedded.rewrite.phrases import LONGEST_PHRASE, runs, surface
+from intrinsics_core.embedded.rewrite.readings import LONGEST_PHRASE, is_framed, runs, surface
 from intrinsics_core.embedded.rewrite.salience import (
     LONGEST_TURN,
     TERM_FEATURES,
@@ -44,10 +39,8 @@ RETRIEVED = 0.3
 """Least dependence for keywords in the retrieval form: a needless one costs a retriever little, a missing one much."""
 RAREST = 7.0
 """Idf above which a word counts as no rarer when keywords are chosen: beyond it are slips of the pen."""
-FEEDBACK_PASSAGES = 5
-"""First results that feedback is taken from."""
-FEEDBACK_TERMS = 8
-"""Terms added from them."""
+FEEDBACK_PASSAGES, FEEDBACK_TERMS = 5, 8
+"""First results that feedback is taken from, and terms added from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +57,6 @@ class Rewrite:
             and wherever a reading was taken.
         terms: ``(term, weight)``, heaviest first: stems for a retriever that takes weights. A term of the
             question weighs as often as it occurs, a term of the history at most ``HISTORY_WEIGHT``.
-        dependence: probability that the question needs the conversation, 0 to 1.
-        changed: whether ``query`` differs from ``original``.
     """
 
     query: str
@@ -73,18 +64,15 @@ class Rewrite:
     original: str
     retrieval_query: str
     terms: tuple[tuple[str, float], ...]
-    dependence: float
-    changed: bool
 
 
-def rewrite(conversation: Sequence[Turn], meant: str | None = None) -> Rewrite:
-    """Rewrite the last turn of a conversation so that it can be understood, and searched for, alone.
+def rewrite(conversation: Sequence[Turn], question: str | None = None) -> Rewrite:
+    """Keywords for the last turn of a conversation, so that it can be searched for alone.
 
     Args:
         conversation: ``(role, text)`` turns, oldest first, ending with the user's; roles other than
             ``"user"`` and ``"assistant"`` are passed over.
-        meant: the reading that was chosen (`chooser.choice`), or the last turn itself where none was; None: the
-            rules choose.
+        question: the last turn as it stands alone; None: as it is.
 
     Returns:
         The rewrite; the very same text where there is no history, the question stands alone, or nothing can
@@ -92,28 +80,22 @@ def rewrite(conversation: Sequence[Turn], meant: str | None = None) -> Rewrite:
 
     Raises:
         ValueError: the conversation is empty or its last turn is not the user's.
-
-    >>> rewrite([("user", "What is throat cancer?")]).changed
-    False
     """
     turns = heard(conversation)
     *history, (_, original) = turns
+    question = original if question is None else question
     weights: dict[str, float] = dict(Counter(terms(original[:LONGEST_TURN])))
-    is_question = len(original) <= LONGEST_TURN  # else it is a text
-    needed = dependence(turns) if is_question else 0.0
-    alone = Rewrite(original, original, original, original, _ordered(weights), needed, False)
-    if not history or not is_question or is_left_as_it_is(turns):
+    alone = Rewrite(original, original, original, original, _ordered(weights))
+    if not history or len(original) > LONGEST_TURN or is_left_as_it_is(turns):
         return alone
-    question = choice(conversation).by_rules if meant is None else meant
-    # A question that points to nothing has to look more dependent: to keep it alone costs no recall on MT-RAG.
-    leans = "rewrite" if question != original or is_elliptic(original) else "pointing_nowhere"
-    rewritten = question != original or needed >= load_head("rewrite_dependence").thresholds[leans]
+    needed = dependence(turns)
+    rewritten = question != original or needed >= load_head("rewrite_dependence").thresholds["rewrite"]
     if not rewritten and needed < RETRIEVED:
         return alone
     before = next((text for role, text in reversed(history) if role == "user"), "")
     # What "what about X?" put X in the place of is no longer asked about.
-    replaced = set(terms(before)) - set(terms(question)) if is_framed(original, question) else set[str]()
-    best = [term for term in keyword_terms(turns) if term not in replaced]
+    past = set(terms(before)) - set(terms(question)) if is_framed(original, question) else set[str]()
+    best = [term for term in keyword_terms(turns) if term not in past]
     context = spelled(latest_first(history), best[:KEYWORDS])
     if not context and question == original:
         return alone
@@ -122,15 +104,8 @@ def rewrite(conversation: Sequence[Turn], meant: str | None = None) -> Rewrite:
     worth = history_terms(turns)
     for term in sorted(worth, key=lambda term: -worth[term] * idf(term))[:TERMS]:
         weights[term] = HISTORY_WEIGHT * min(1.0, worth[term])
-    return Rewrite(
-        query=query if rewritten else original,
-        question=question,
-        original=original,
-        retrieval_query=f"{query} {' '.join(asked)}".rstrip(),
-        terms=_ordered(weights),
-        dependence=needed,
-        changed=rewritten,
-    )
+    searched = f"{query} {' '.join(asked)}".rstrip()
+    return Rewrite(query if rewritten else original, question, original, searched, _ordered(weights))
 
 
 def _ordered(weights: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
@@ -143,29 +118,22 @@ def history_terms(conversation: Sequence[Turn]) -> dict[str, float]:
     1 is a term as likely as not to be in the answer; terms that are worth nothing are left out.
     """
     head = load_head("rewrite_terms")
-    worth = {term: 1.0 + head.logit(row) / idf(term) for term, row in term_features(conversation).items()}
+    worth = {term: 1.0 + head.logit(row) / idf(term) for term, row in term_features(tuple(conversation)).items()}
     return {term: value for term, value in worth.items() if value > 0.0}
 
 
 def asked_words(question: str) -> list[str]:
-    """The content words of a question as it spells them, each once, small talk left out."""
-    content = (t for t in tokens(question) if not t.is_stop and plain(t) not in SMALL_TALK)
-    return list({token.term: token.text for token in content}.values())
+    """The content words of a question as it spells them, each once."""
+    return list({token.term: token.text for token in tokens(question) if not token.is_stop}.values())
 
 
 def keyword_terms(conversation: Sequence[Turn]) -> list[str]:
-    """Content terms of the earlier turns, the best keyword for the last turn first.
-
-    Ordered as ``history_terms`` by idf plus log-odds, but with idf held at ``RAREST`` and a word that only
-    the assistant used, once, put one nat lower: such words are seldom what a person would search for.
+    """Content terms of the earlier turns, the best keyword for the last turn first: by idf, at most `RAREST`, plus the
+    log-odds that the answer has it. A word that only the assistant used, once, is one nat lower.
     """
-    head = load_head("rewrite_terms")
-    alone, repeats = TERM_FEATURES.index("only_by_assistant"), TERM_FEATURES.index("repeats")
-    value: dict[str, float] = {}
-    for term, row in term_features(conversation).items():
-        passing = bool(row[alone]) and row[repeats] < math.log1p(2)
-        if len(term) > 1 or not term.isascii():
-            value[term] = min(RAREST, idf(term)) + head.logit(row) - passing
+    head, (alone, repeats) = load_head("rewrite_terms"), map(TERM_FEATURES.index, ("only_by_assistant", "repeats"))
+    able = {t: row for t, row in term_features(tuple(conversation)).items() if len(t) > 1 or not t.isascii()}
+    value = {term: min(RAREST, idf(term)) + head.logit(row) - (row[alone] > row[repeats]) for term, row in able.items()}
     return sorted((term for term in value if value[term] > 0.0), key=lambda term: -value[term])
 
 
@@ -188,36 +156,30 @@ def spelled(texts: Sequence[str], chosen: Sequence[str]) -> list[str]:
     return sorted(found, key=lambda phrase: min(rank[term] for term in found[phrase]))
 
 
-def expand(
-    conversation: Sequence[Turn], passages: Sequence[str] = (), *, rewritten: Rewrite | None = None
-) -> list[tuple[str, str]]:
+def expand(rewritten: Rewrite, conversation: Sequence[Turn], passages: Sequence[str] = ()) -> list[tuple[str, str]]:
     """Queries for the last turn, each with the name of its strategy. Retrieve with each and fuse the lists.
 
     Strategies, in this order: ``original``, ``rewrite``, ``keywords``, ``pseudo-relevance`` (only with passages).
     A query that differs from an earlier one in case, spacing or closing punctuation alone is left out.
 
     Args:
+        rewritten: the conversation's rewrite.
         conversation: ``(role, text)`` turns, oldest first, ending with the user's.
         passages: texts of the first results of a retriever, best first; those past ``FEEDBACK_PASSAGES`` are not read,
             and of each the first ``LONGEST_TURN`` characters.
-        rewritten: the conversation's rewrite, where that was made before.
 
     Returns:
         ``[(text, strategy)]``: ``original`` first, whatever it holds.
-
-    Raises:
-        ValueError: the conversation is empty or its last turn is not the user's.
     """
-    found = rewritten or rewrite(conversation)
     passages = [text[:LONGEST_TURN] for text in passages[:FEEDBACK_PASSAGES]]
-    keywords = asked_words(found.original[:LONGEST_TURN])
-    if found.changed:
+    keywords = asked_words(rewritten.original[:LONGEST_TURN])
+    if rewritten.query != rewritten.original:
         turns = heard(conversation)
         keywords += spelled([text for _, text in turns[-2::-1]], keyword_terms(turns)[:KEYWORDS])
     feedback = spelled(passages, feedback_terms(" ".join(keywords), passages))
     queries = [
-        (found.original, "original"),
-        (found.query, "rewrite"),
+        (rewritten.original, "original"),
+        (rewritten.query, "rewrite"),
         (" ".join(keywords), "keywords"),
         (" ".join([*keywords, *feedback]) if feedback else "", "pseudo-relevance"),
     ]
@@ -229,24 +191,19 @@ def expand(
     return list(distinct.values())
 
 
-def feedback_terms(query: str, passages: Sequence[str], count: int = FEEDBACK_TERMS) -> list[str]:
+def feedback_terms(query: str, passages: Sequence[str]) -> list[str]:
     """The terms that set the first passages apart, best first, those of the query left out.
 
     A term's value is its share of each passage's words times its idf (at most ``RAREST``), summed over passages in
     proportion to their BM25 score. With three passages or more, a term must occur in two.
     """
-    docs = [terms(text) for text in passages[:FEEDBACK_PASSAGES]]
-    wanted = terms(query)
+    docs, wanted = [terms(text) for text in passages], terms(query)
     scores = bm25(wanted, docs)
-    total = sum(scores)
-    if not total:
-        return []
     value: defaultdict[str, float] = defaultdict(float)
-    spread: Counter[str] = Counter()
     for doc, score in zip(docs, scores, strict=True):
         for term, times in Counter(doc).items():
-            spread[term] += 1
-            value[term] += score / total * times / len(doc) * min(RAREST, idf(term))
+            value[term] += score * times / len(doc) * min(RAREST, idf(term))
+    spread = Counter(term for doc in docs for term in set(doc))
     least = 2 if len(docs) > 2 else 1
     able = [t for t in value if spread[t] >= least and t not in wanted and (len(t) > 1 or not t.isascii())]
-    return sorted(able, key=lambda term: -value[term])[:count]
+    return sorted(able, key=lambda term: -value[term])[:FEEDBACK_TERMS] if any(scores) else []

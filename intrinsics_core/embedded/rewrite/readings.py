@@ -1,91 +1,101 @@
-"""What a question that leans on its conversation may mean: every reading that substitution can make of it.
+"""What a question that leans on its conversation may mean: readings made by substitution.
 
-A phrase of the earlier turns in place of each pronoun ("Is it treatable?"), behind a question that lacks its "of what"
-("What are the side effects?"), and, for "what about X?" and other fragments, X in the frame of an earlier question. A
-reading that rules are sure of is marked. Which reading is meant is the chooser's to say (`chooser`). Span edits in the
-sense of *Incomplete Utterance Rewriting as Semantic Segmentation* (Liu et al., EMNLP 2020).
+A phrase of the earlier turns stands in place of a pronoun ("Is it treatable?"), or the new thing of a fragment ("And in
+spring?") in the frame of an earlier question. Which reading is meant, or none, is told in `standing_alone`. Span edits
+in the sense of *Incomplete Utterance Rewriting as Semantic Segmentation* (Liu et al., EMNLP 2020).
 
-What this is not: generation, a parser or a coreference model. A reading holds words of the conversation, and "of", "in"
-or "for" between them. Where somebody was named, "he" and "she" stand for a
-name. The rules know no gender, and no number beyond a closing "s".
+What this is not: generation, a parser or a coreference model. A reading holds words of the conversation alone, and "in"
+before a place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import combinations, groupby, pairwise, takewhile
 from typing import NamedTuple
 
 from intrinsics_core.embedded.heads import load_head
-from intrinsics_core.embedded.rewrite import lexicon
-from intrinsics_core.embedded.rewrite.fragments import about, framed, plainly
-from intrinsics_core.embedded.rewrite.lexicon import AUXILIARIES, BE, POSSESSIVE, PRONOUNS, plain
-from intrinsics_core.embedded.rewrite.phrases import LONGEST_PHRASE, article, parts, runs, surface, things
-from intrinsics_core.embedded.rewrite.replaced import replaced
-from intrinsics_core.embedded.rewrite.salience import heard, latest_first, salience
+from intrinsics_core.embedded.rewrite.salience import (
+    ASKING,
+    AUXILIARIES,
+    LEANING,
+    PERSON,
+    PLACES,
+    PLURAL,
+    POSSESSIVE,
+    THIRD,
+    heard,
+    latest_first,
+    plain,
+    salience,
+)
 from intrinsics_core.embedded.turns import Turn, kind_of
+from intrinsics_core.embedded.values import NUMBER_WORDS
 from intrinsics_core.embedded.words import Token, tokens
+from intrinsics_core.text import stops
+from intrinsics_core.text.words import BEGINS, GREETING, MONTHS, PRAISE, THANKS, WEEKDAYS, word_set
 
-MOST = 16
-"""Readings of one question, at most."""
-PHRASES = 7
-"""Phrases of the history that are tried in one place, at most."""
-READ = 4_000
-"""Characters of each earlier turn that phrases are taken from."""
-LONGEST = 400
-"""Characters of a question that is completed, at most: a longer one stands alone."""
-FAR = 40
-"""Words into a question beyond which no pronoun is looked at: it would point inside."""
-FULL_NAME = 1.5
-"""What a name of several words is worth as a person, next to one capitalised word."""
-PLACE = 0.5
-"""What a place is worth as an antecedent, next to what is at that place; so is whom a "who" asked for, behind "it"."""
-SINGULAR = 0.7
-"""What a phrase that ends in no "s" is worth behind "they"."""
+MOST = 7
+"""Phrases that are tried in place of a pronoun, at most."""
+MARGIN = 1.2
+"""How much likelier than the next a phrase is that the rules are sure of."""
+LONGEST, READ, LONGEST_PHRASE = 400, 4_000, 5
+"""Characters of a question that is completed, and of each earlier turn that is read; words of a phrase."""
 
-_OF = re.compile(r" of (?:the )?")
-_AT = re.compile(r"\b(?:in|at|of|from|to|near) (?:the )?$")
-_LACKS_OF_WHAT = re.compile(
-    r"^(?:what|who|which)(?:['\u2019]s| is| are| was| were)\s+(?:the|some|other|some other|some of the)\s",
+BE, AT = word_set("is are was were be been"), word_set("in at of from to near")
+DETERMINERS = word_set("the a an my your our his her its their this that these those another each every which")
+PREPOSITIONS = word_set("for in at on with to from by during after before without near over until since within of")
+_SUBJECTS = word_set("i we you they he she it who")
+_OBJECTS = word_set("the a an my your our his her its their this that these those it them him me us you")
+_MODALS = word_set("can could may must will would should might")
+JOINERS = word_set("and but or if when because while so then that which who whose as since")
+_OWN = word_set("i we you me let's please thanks thank that it")
+WHOLE = (AUXILIARIES - word_set("may be been must might")) | ASKING | _OWN
+"""A turn with one in it asks or says something of its own: it is no fragment."""
+TIMES = frozenset((*MONTHS, *WEEKDAYS)) | word_set(
+    "weekday weekend spring summer autumn fall winter morning afternoon evening night noon today tomorrow holiday year"
+)
+_ABOUT = r"(?:what|how)(?: about| of|['\u2019]s about)"
+_SAID = rf"{BEGINS}|{GREETING}|{THANKS}|{PRAISE}"
+_FRAGMENT = re.compile(
+    rf"\A(?P<cue>(?:(?:{_SAID})[,.! ]++)*+(?P<about>{_ABOUT} )?+)(?P<new>[^?!\n]{{1,80}}?)"
+    r"(?:,?+ (?:then|too|though|instead))?[.?!\s]*+\Z",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(rf"\b(?:{'|'.join(sorted(DETERMINERS))}) \Z", re.IGNORECASE)
 
 
 class Reading(NamedTuple):
-    """What a question may mean. ``rule``: what makes the rules sure of it; "" where they are not."""
+    """What a question may mean. is_sure: whether the rules would take it without a reader."""
 
     text: str
-    rule: str = ""
+    is_sure: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase of the earlier turns, its article with it, and how well it fits where a question leans on something."""
+_ONE = ("ss", "us", "is")
+"""How words end that are not many."""
+
+
+class Phrase(NamedTuple):
+    """A phrase of the earlier turns, with "the" where it had an article, and how likely a question leans on it."""
 
     text: str
     score: float
     is_salient: bool
     is_name: bool
-    is_place: bool
-    is_answer: bool  # whom a "who" asked for
+    is_place: bool  # "at Port Ellery"
 
-    def fit(self, pronoun: str) -> float:
-        """How likely the phrase is what a pronoun stands for; below 0 where rules would never take it."""
-        if pronoun in lexicon.PERSON:
-            is_person = self.is_name and not self.is_place
-            return self.score * (FULL_NAME if " " in self.text else 1.0) if is_person else self.score - 10.0
-        worth = self.score * (PLACE if self.is_place and pronoun not in lexicon.PLACES else 1.0)
-        worth *= PLACE if self.is_answer and pronoun in ("it", "its") else 1.0
-        return worth * (SINGULAR if pronoun in lexicon.PLURAL and not (self.is_name or self.text[-1] == "s") else 1.0)
+    @property
+    def is_many(self) -> bool:
+        thing = self.text.partition(" of ")[0]
+        return thing.endswith("s") and not thing.endswith(_ONE)
 
 
 def readings(conversation: Sequence[Turn]) -> list[Reading]:
-    """Readings of the last turn, none twice and none equal to the turn itself, at most `MOST`.
+    """Readings of the last turn, none twice and none equal to the turn itself, the likelier first.
 
-    The one that rules are surest of is the first. The others are of three kinds, which take turns, and of each kind
-    the likelier phrases come first. Empty for a turn that asks nothing, and without earlier turns.
+    Empty for a turn that asks nothing, and without earlier turns.
 
     Raises:
         ValueError: the conversation is empty or its last turn is not the user's.
@@ -94,158 +104,327 @@ def readings(conversation: Sequence[Turn]) -> list[Reading]:
     question = last.strip() if len(last) <= LONGEST else ""
     if not history or not tokens(question) or kind_of(conversation) == "nothing":
         return []
-    found = mentioned([*history, ("user", question)])
-    put = plainly(question, history)
-    frames = [Reading(text, "fragment" if text == put else "") for text in framed(question, history)]
-    pointed = list(_pronouns(put or question, found, "fragment" if put else "pronoun"))
-    kinds = (pointed, frames, [] if frames else list(_of_what(question, found)))
-    sure = [reading for kind in kinds for reading in kind if reading.rule][:1]
-    others = (Reading(each.text) for some in zip_longest(*kinds) for each in some if each)
-    made: dict[str, Reading] = {}
-    for each in (*sure, *others):
-        if each.text != question and len(each.text) <= 2 * LONGEST:
-            made.setdefault(each.text, each)
-    return list(made.values())[:MOST]
+    if whole := framed(question, history):
+        return [Reading(whole, True)]
+    found = _pronouns(question, mentioned([*history, ("user", question)]))
+    made = {each.text: each for each in found if each.text != question and len(each.text) <= 2 * LONGEST}
+    return list(made.values())
+
+
+# Phrases.
+
+
+def runs(text: str, keep: Callable[[Token], bool]) -> list[list[Token]]:
+    """Longest runs of neighbouring tokens that all satisfy ``keep``."""
+    found: list[list[Token]] = []
+    previous: Token | None = None
+    for token in tokens(text):
+        if keep(token):
+            beside = previous is not None and (
+                text[previous.end : token.begin] in (" ", "-") or previous.end >= token.begin
+            )
+            if beside and found and found[-1][-1] is previous:
+                found[-1].append(token)
+            else:
+                found.append([token])
+        previous = token
+    return found
+
+
+def things(text: str, keep: Callable[[Token], bool], verbs: Set[str] = frozenset()) -> list[list[Token]]:
+    """What of the `runs` names a thing. verbs: terms that the conversation has as verbs (`_verbs`)."""
+    return [thing for _, thing in _cut(text, keep, verbs) if thing]
+
+
+def _verbs(texts: Iterable[str]) -> set[str]:
+    """Terms that stand as a verb, or as what is said of a thing, in one of the texts: "when does the pool [open]"."""
+    pairs = (pair for text in texts for pair in _cut(text, lambda t: not t.is_stop) if len(pair[0]) < 3)
+    return {token.term for run, thing in pairs for token in run if token not in thing and token.text.islower()}
+
+
+def _cut(
+    text: str, keep: Callable[[Token], bool], verbs: Set[str] = frozenset()
+) -> Iterator[tuple[list[Token], list[Token]]]:
+    """The `runs`, and the words of each that name a thing."""
+    words = tokens(text)
+    place = {token.begin: i for i, token in enumerate(words)}
+    for run in runs(text, keep):
+        i, j = place[run[0].begin], place[run[-1].begin] + 1
+        begin = 1 + max(text.rfind(mark, 0, run[0].begin) for mark in ".!?\n")
+        stop = min((at for mark in ".!?\n" if (at := text.find(mark, run[-1].end)) >= 0), default=len(text))
+        before = [plain(word) for word in words[max(0, i - 8) : i] if word.begin >= begin]
+        behind = [plain(word) for word in words[j : j + 12] if word.end <= stop]
+        yield run, _thing(run, before, behind, text[stop : stop + 1] in ("", "?"), verbs)
+
+
+def _thing(run: list[Token], before: list[str], behind: list[str], asks: bool, verbs: Set[str]) -> list[Token]:
+    """The words of a run that name a thing, without a verb before it and what is said of it behind: "is [the pool]
+    open", "when does [the bus] leave", "you can return [shoes]", "[the soup] keeps".
+
+    Args:
+        before, behind: the words of its sentence on either side.
+        asks: whether its sentence is a question.
+    """
+    determined, first, after = before[-1:] != [] and before[-1] in DETERMINERS, plain(run[0]), {*behind[:1]}
+    *lead, verb = ["", *(before[:-1] if determined else before)]
+    alone = len(run) == 1 and not determined and not (run[0].is_capitalised and verb)
+    if before[-1:] == ["how"] or first.isdigit() or first in NUMBER_WORDS or (len(run) == 1 and _kind(run)[0]):
+        return []  # "how fast does bamboo grow", "41 metres tall"
+    if alone and (
+        run[0].term in verbs
+        or (verb in {"", *ASKING} and after & _OBJECTS)  # "Hold the button"
+        or (verb in BE and not asks and (first.endswith("ed") or after & PREPOSITIONS))  # "It is closed"
+        or (verb in JOINERS and not asks and first.endswith("s") and after & PREPOSITIONS)  # "and closes at eight"
+    ):
+        return []
+    acts = verb in _SUBJECTS or verb in ("be", "been") or (verb == "to" and behind) or (verb in _MODALS and lead[1:])
+    if acts and not determined and not run[0].is_capitalised and (verb not in _MODALS or lead[-1] not in ASKING):
+        run = run[1:]  # "you can return shoes"
+    while len(run) > 1 and (_kind(run[-1:])[0] or plain(run[-1]) in ("last", "next")) and "'" not in plain(run[-2]):
+        run = run[:-1]  # "closed today"
+    if len(run) > 1 and verb not in BE and after & _OBJECTS and not run[-1].is_capitalised:
+        run = run[:-1]  # "Orbita stops the sync"
+    told = not asks and not verb and AUXILIARIES.isdisjoint(takewhile(lambda word: word not in JOINERS, behind))
+    for n in range(1, len(run)):
+        word = plain(run[n])
+        acts = word.endswith("s") and not (word.endswith("ss") or run[n - 1].text.endswith("s"))
+        done = len(word) > 4 and word.endswith("ed") and not word.endswith("eed")
+        said = done or word == "open" if verb in BE else told and (acts or done)
+        if not run[n].is_capitalised and (said or run[n].term in verbs):
+            return run[:n]
+    polar = {*lead} <= {"", "and", "so"}
+    inverted = asks and verb in AUXILIARIES - (BE if behind or not polar else set()) and AUXILIARIES.isdisjoint(lead)
+    # "how old is [the tide mill]", "does [the Plus plan] have"
+    if len(run) < 2 or run[-1].is_capitalised or not inverted or after - (PREPOSITIONS | _OBJECTS | JOINERS):
+        return run
+    return run[:1] if polar and verb not in BE else run[:-1]  # "can [dogs] eat chocolate", "when does [the pool] open"
+
+
+def names(run: Sequence[Token]) -> list[list[Token]]:
+    """The stretches of capitalised words in a run, with the number behind one: "Python 3.12"."""
+    is_name = [t.is_capitalised or (i > 0 and t.is_number and run[i - 1].is_capitalised) for i, t in enumerate(run)]
+    groups = groupby(zip(is_name, run, strict=True), key=lambda pair: pair[0])
+    return [[token for _, token in some] for found, some in groups if found]
+
+
+def _parts(text: str, run: list[Token]) -> list[list[Token]]:
+    """What of a run may be a thing: all of it behind an article, its names where it ends with one, else both."""
+    found = names(run)
+    if not found or (_article(text, run) and len(found) == 1):
+        return [run] if not found or run[-1] is not found[0][-1] or run == found[0] else [*found, run]
+    return found if run[-1].is_capitalised else [*found, run]
+
+
+def surface(text: str, run: Sequence[Token]) -> str:
+    """A run as the text has it, without a closing possessive."""
+    return re.sub(r"['\u2019]s?\Z", "", text[run[0].begin : run[-1].end])
 
 
 def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
     """Phrases of the earlier turns that the last one may lean on, the likeliest first, an article with each."""
     *history, last = conversation
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in history]
-    likely, least, answers = salience([*history, last]), load_head("rewrite").thresholds["substitute"], _answers(near)
-    best: dict[str, Phrase] = {}
+    likely, least = salience([*history, last]), load_head("rewrite").thresholds["substitute"]
     # "They" are those that were talked of before, too.
-    plural = not lexicon.PLURAL.isdisjoint(map(plain, tokens(last[1])))
-    cut, gone = set[str](), frozenset[str]() if plural else replaced(near)
+    gone = frozenset[str]() if PLURAL & set(map(plain, tokens(last[1]))) else replaced(near)
+    verbs = _verbs(text for _, text in near)
+    small = {token.term for _, text in near for token in tokens(text) if token.text.islower()}
+    best: dict[str, Phrase] = {}
     for age, text in enumerate(latest_first(near)):
-        whole = things(text, lambda t: not t.is_stop and t.term in likely)
-        for run, is_whole in [*((run, False) for run in _joined(text, whole)), *((run, True) for run in whole)]:
-            for part in parts(text, run):
-                if len(part) > LONGEST_PHRASE or _is_of(gone, part, run):
+        begins = frozenset(stops.starts(text))
+        whole = things(text, lambda t: not t.is_stop and t.term in likely, verbs)
+        of = [
+            [*a, *takewhile(lambda token: token.is_capitalised, b)]
+            for a, b in pairwise(whole)
+            if b[0].is_capitalised and text[a[-1].end : b[0].begin] in (" of ", " of the ")
+        ]
+        for run in [*of, *whole]:
+            for part in _parts(text, run):
+                past = {token.term for token in run} & gone
+                named = {token.term for token in run if token.is_capitalised or token.is_number}
+                if len(part) > LONGEST_PHRASE or (past and (past >= named or past & {token.term for token in part})):
                     continue
-                held, name = [likely[t.term] for t in part], surface(text, part)
-                is_name = part[0].is_capitalised and part[-1].is_capitalised and len(part[0].text) > 1
-                # Of "the range of the monitor" no more is likely than of its words; "Treaty of Versailles" is one name.
-                more = 0.2 * (len(part) - 1) if is_name or is_whole else 0.0
-                is_cut = part[0] is run[0] and part[-1] is not run[-1]
-                score = sum(held) / len(held) * (1.0 + more) - 0.001 * age - 0.05 * is_cut
-                cut |= {name.casefold()} if is_cut else set()
-                if (known := best.get(name.casefold())) is None or known.score < score:
-                    best[name.casefold()] = Phrase(
-                        article(text, part) + name,
-                        score,
-                        max(held) >= least,
-                        is_name,
-                        part[0].is_capitalised and bool(_AT.search(text[max(0, part[0].begin - 12) : part[0].begin])),
-                        is_name and answers.issuperset(t.term for t in part),
-                    )
+                held, text_of, before = [likely[t.term] for t in part], surface(text, part), text[: part[0].begin][-12:]
+                first = part[0].begin in begins and (part[0].term in small or not part[-1].is_capitalised)
+                text_of = text_of[0].lower() + text_of[1:] if first else text_of  # "Dogs are welcome"
+                score = sum(held) / len(held) * (1.0 + 0.2 * (len(part) - 1)) - 0.001 * age
+                is_place = part[0].is_capitalised and not AT.isdisjoint(before.split()[-2:])
+                score *= 0.3 if is_place else 1.0  # "Is there a mill at Port Ellery?" asks about the mill
+                if (known := best.get(text_of.casefold())) is None or known.score < score:
+                    is_name = part[0].is_capitalised and part[-1].is_capitalised and len(part[0].text) > 1 and not first
+                    whole_of = ("the " if _ARTICLE.search(before) else "") + text_of
+                    best[text_of.casefold()] = Phrase(whole_of, score, max(held) >= least, is_name, is_place)
     kept: list[Phrase] = []
-    for key, phrase in sorted(best.items(), key=lambda item: -item[1].score)[: 8 * PHRASES]:
+    for phrase in sorted(best.values(), key=lambda phrase: -phrase.score)[: 8 * MOST]:
         # One spelling of a thing is enough, the longer one; but "Ada Quill built" may hold a name and a verb.
-        longer = (f" {other.text.casefold()} " for other in kept)
-        if phrase.text.istitle() or key in cut or not any(f" {key} " in other for other in longer):
+        if phrase.text.istitle() or not any(phrase.text.removeprefix("the ") in other.text for other in kept):
             kept.append(phrase)
     return kept
 
 
-def _is_of(terms: Set[str], part: Sequence[Token], run: Sequence[Token]) -> bool:
-    """Whether a part of a run is of one of these names: it holds it, or the run holds no other ("Plus plan cost")."""
-    named = [token for token in run if token.is_capitalised or token.is_number]
-    held = [token for token in named if token.term in terms]
-    return len(held) == len(named) > 0 or any(token in held for token in part)
+def replaced(history: Sequence[Turn]) -> frozenset[str]:
+    """The terms of the names that were talked of before and are not any more.
 
-
-def _answers(history: Sequence[Turn]) -> set[str]:
-    """The terms of the names that answer a question that asks who."""
-    found = set[str]()
-    for (role, question), (_, reply) in pairwise(history):
-        asked = tokens(question[-LONGEST:])
-        if role == "user" and not lexicon.WHO.isdisjoint(plain(t) for t in asked):
-            known = {t.term for t in asked}
-            named = runs(reply[:LONGEST], lambda t: t.is_capitalised and not t.is_stop)
-            new = (run for run in named if run[0].term not in known)
-            found |= {t.term for t in next(new, [])}
-    return found
-
-
-def _joined(text: str, found: Sequence[list[Token]]) -> Iterator[list[Token]]:
-    """Two runs with "of" between them: "treaty of Versailles"."""
-    for left, right in pairwise(found):
-        if _OF.fullmatch(text[left[-1].end : right[0].begin]) and len(left) + len(right) <= LONGEST_PHRASE:
-            yield [*left, *right]
-
-
-def _pronouns(question: str, found: Sequence[Phrase], rule: str) -> Iterator[Reading]:
-    """Each pronoun of the first `FAR` words replaced; "this process" as a whole as well.
-
-    Rules are sure of the first pronoun that can only point to an earlier turn, where a phrase is salient enough.
+    A later question of the user's names another thing of that kind ("the Plus plan", "the Pro plan"), or is the same
+    question of another ("Who is Anna Berg?", "And Tom Hale?"). A name that comes up again from there on is talked of.
     """
-    words, unseen = tokens(question), True
-    for i, token in enumerate(words[:FAR]):
-        word, after = plain(token), words[i + 1] if i + 1 < len(words) else None
-        prior = plain(words[i - 1]) if i else ""
-        is_subject = prior in AUXILIARIES
-        begin, ends, whole = token.begin, [token.end], False
-        is_place = word in lexicon.PLACES and bool(i)
-        if not is_place and word not in PRONOUNS | POSSESSIVE:
+    asked = [i for i, (role, text) in enumerate(history) if role == "user" and len(text) <= LONGEST][-12:]
+    named: list[tuple[int, frozenset[str], str, tuple[str, ...]]] = []
+    for i in asked:
+        text = framed(history[i][1], history[:i]) or history[i][1]
+        words = tokens(text)
+        leans = any(plain(word) in LEANING for word in words)
+        for thing in things(text, lambda token: not token.is_stop):
+            name = frozenset(token.term for held in names(thing) for token in held)
+            if name - {words[0].term}:  # which has a capital anyway
+                around = () if leans else tuple(plain(word) for word in words if word not in thing)
+                kind = (
+                    "" if leans else (thing[0] if thing[-1].is_number or len(thing[-1].text) == 1 else thing[-1]).term
+                )
+                named.append((i, name, kind, around))
+    gone = frozenset[str]()
+    for (i, old, kind, around), (j, new, *now) in combinations(named, 2):
+        if i < j and new - old and now[0] and (kind == now[0] or around == now[1]):
+            gone |= old - new - {token.term for _, text in history[j:] for token in tokens(text)}
+    return gone
+
+
+def _pronouns(question: str, found: Sequence[Phrase]) -> Iterator[Reading]:
+    """The first pronoun that can only point to an earlier turn, replaced by each phrase.
+
+    The rules are sure of the likeliest phrase, where it is salient and the next one is far behind.
+    """
+    words = tokens(question)
+    for i, token in enumerate(words):
+        word, prior, closes = plain(token), plain(words[i - 1]) if i else "", not question[token.end :].strip(" ?!.,")
+        is_place = word in PLACES and i > 0 and (prior not in BE or closes)  # not "Are there any ..."
+        if not is_place and word not in THIRD:
             continue
-        if is_place and prior in BE and not _closes(question, token.end):
-            continue  # "Are there any ..."
-        owned = word in POSSESSIVE and after is not None and not (word == "her" and after.is_stop)
-        # "this process" and "that one" give way whole; a pointer before a function word stands alone, and what stands
-        # behind "is" and "does" may be either: "is that word rude", "is that transmitted".
-        if word in lexicon.POINTERS and after is not None and (not after.is_stop or plain(after) in ("one", "ones")):
-            whole, ends = True, [after.end, token.end] if is_subject and not after.is_stop else [after.end]
-        elif word == "that" and i and after is not None and not is_subject and not _closes(question, token.end):
-            continue  # "the book that he wrote"
-        points = unseen and word in lexicon.THIRD and not _points_inside(question, words, i)
-        able = [phrase for phrase in found if whole or not phrase.text.isdigit()]  # "it" is no year, "that year" is
-        if word in lexicon.PERSON:  # "she" is no mill where somebody was named
-            able = [phrase for phrase in able if phrase.fit(word) > 0.0] or able
-        ranked = sorted(able, key=lambda phrase: -phrase.fit(word))[:PHRASES]
-        for end in ends:
-            for phrase in ranked:
-                suffix = ("'" if phrase.text.endswith("s") else "'s") if owned else ""
-                sure = points and phrase is ranked[0] and phrase.is_salient and phrase.fit(word) > 0.0
-                text = f"{question[:begin]}{'in ' if is_place else ''}{phrase.text}{suffix}{question[end:]}"
-                yield Reading(text, rule if sure else "")
-        unseen = unseen and not points
+        if _points_inside(question, words[:i]) or _is_empty(prior, [*map(plain, words[i + 1 : i + 3])]):
+            return
+        owned = word in POSSESSIVE and i + 1 < len(words) and not (word == "her" and words[i + 1].is_stop)
+        able = [phrase for phrase in found if not phrase.text.isdigit()]  # "it" is no year
+        if word in PERSON:  # nobody is called "the Glass Museum"
+            people = [each for each in able if each.is_name and not (each.is_place or each.text.startswith("the "))]
+            able = sorted(people, key=lambda phrase: " " not in phrase.text) or able
+        if word in PLURAL or word in ("it", "its"):  # "it" is no stamps
+            able = [phrase for phrase in able if phrase.is_name or phrase.is_many == (word in PLURAL)]
+        others = [phrase.score for phrase in able[1:] if phrase.text not in able[0].text]
+        clear = bool(able) and able[0].is_salient and able[0].score > MARGIN * max(others, default=0.0)
+        clear = clear and (word not in PLURAL or able[0].is_many) and word in THIRD
+        for phrase in able[:MOST]:
+            suffix = ("'" if phrase.text.endswith("s") else "'s") if owned else ""
+            put = f"{'in ' if is_place else ''}{phrase.text}{suffix}"
+            yield Reading(f"{question[: token.begin]}{put}{question[token.end :]}", clear and phrase is able[0])
+        return
 
 
-def _closes(question: str, end: int) -> bool:
-    return not question[end:].strip(" ?!.,")
+def _is_empty(prior: str, behind: Sequence[str]) -> bool:
+    """Whether "it" stands for what comes: "Is it possible to ...", "Does it take long to ..."."""
+    return behind[-1:] in (["to"], ["that"]) and (prior in BE or behind[0] == "take")
 
 
-def _points_inside(question: str, words: Sequence[Token], i: int) -> bool:
-    """Whether what stands before word ``i`` may be what it means: "what is X and how is it taxed". The word that opens
+def _points_inside(question: str, before: Sequence[Token]) -> bool:
+    """Whether what stands before a pronoun may be what it means: "What is X and how is it taxed?". The word that opens
     the question joins nothing: "Who built it?"
     """
-    before = words[:i]
-    return any(not w.is_stop for w in before) and bool(
-        any(plain(w) in lexicon.JOINERS for w in before[1:])
-        or any(w.is_capitalised and not w.is_stop for w in before[1:])
-        or re.search(r"[.!?;:,]\s", question[: words[i].begin])
+    return any(not word.is_stop for word in before) and (
+        any(plain(word) in JOINERS or (word.is_capitalised and not word.is_stop) for word in before[1:])
+        or re.search(r"[.!?;:,]\s", question[: before[-1].end + 2]) is not None
     )
 
 
-def _of_what(question: str, found: Sequence[Phrase]) -> Iterator[Reading]:
-    """ "What are the side effects?" with "of X", for short questions without a pronoun.
+# Fragments.
 
-    Rules are sure where the question asks for a part or property: a common noun at its end, and no preposition.
-    """
-    words = tokens(question)
-    points = {plain(t) for t in words} & (PRONOUNS | lexicon.PERSONAL | lexicon.DEMONSTRATIVE)
-    if len(words) > 12 or points or all(token.is_stop for token in words):
-        return
-    body = question.rstrip("?!. ")
-    tail = question[len(body) :]
-    lacks = _LACKS_OF_WHAT.match(question)
-    rest = [token for token in words if lacks and token.begin >= lacks.end() and len(words) <= 8]
-    asks = rest and not rest[-1].is_stop and not rest[-1].is_capitalised
-    asks = asks and lexicon.PREPOSITIONS.isdisjoint(map(plain, rest))
-    able = sorted((each for each in found if not each.text.isdigit()), key=lambda phrase: -phrase.fit("it"))
-    for phrase in able[:4]:
-        sure = asks and phrase is able[0] and phrase.is_salient
-        yield Reading(f"{body} of {phrase.text}{tail}", "of what" if sure else "")
-        if not about(question):
-            yield Reading(f"{body} {'in' if phrase.text[:1].isupper() else 'for'} {phrase.text}{tail}")
+
+def new_thing(question: str) -> str:
+    """X of "what about X?", "and X?" or X alone, of at most eight words; empty where a question is no such fragment."""
+    match = _FRAGMENT.match(question)
+    new = match["new"].strip() if match else ""
+    words = [plain(token) for token in tokens(new)]
+    parts = {part for word in words for part in (word, word.split("'")[0], word[-3:])}  # "it's", "isn't"
+    if not match or not words or len(new.split()) > 8 or ((WHOLE | {"n't"}) & parts and not match["about"]):
+        return ""
+    opens = words[0] in PREPOSITIONS or words[0] in DETERMINERS
+    return new[0].lower() + new[1:] if opens else new  # "On Sundays?"
+
+
+def is_framed(question: str, reading: str) -> bool:
+    """Whether a reading of a fragment is another question with the new thing in it, not the fragment with more."""
+    return bool(new_thing(question.strip())) and not reading.startswith(question.strip().rstrip("?!. "))
+
+
+def framed(question: str, history: Sequence[Turn]) -> str:
+    """The question before with the new thing of a fragment in the one place of its kind; "" where there is none."""
+    new = new_thing(question)
+    asked = (text for role, text in reversed(history) if new and role == "user" and not new_thing(text))
+    earlier, match = _last_question(next(asked, "")), _FRAGMENT.match(question)
+    if not earlier or not match or not (match["cue"] or question.endswith("?")):  # "opening hours" may be all it asks
+        return ""
+    if (LEANING - PLACES) & {plain(token) for text in (new, earlier) for token in tokens(text)}:
+        return ""
+    put = _behind if plain(tokens(new)[0]) in PREPOSITIONS else _instead if _kind(tokens(new))[0] else _put
+    made = put(new, earlier)
+    return made and f"{made}?"
+
+
+def _last_question(text: str) -> str:
+    """The last question of a turn without its mark; "" for one of too few words or too many."""
+    begins = [*stops.starts(text, names=True), len(text)]
+    pieces = [text[begin:end].strip() for begin, end in pairwise(begins)]
+    asked = next((piece for piece in reversed(pieces) if piece.endswith("?")), text).strip().rstrip("?!. ")
+    return asked if 3 <= len(asked.split(maxsplit=26)) <= 25 else ""
+
+
+def _behind(new: str, earlier: str) -> str:
+    """ "in spring" in place of the question's own "in autumn", or at its end."""
+    old, lead, mine = tokens(earlier), plain(tokens(new)[0]), tokens(new)[1:]
+    for i in [i for i in range(1, len(old)) if plain(old[i]) in PREPOSITIONS][::-1]:
+        some = runs(earlier, lambda t: not t.is_stop or t.is_capitalised)  # "May" is a stop word
+        phrase = next((run for run in some if run[0].begin > old[i].begin), None)
+        if phrase and _kind(mine) == _kind(phrase):
+            phrase = (names(phrase) if phrase[0].is_capitalised else [phrase])[0]
+            same = plain(old[i]) == lead or _kind(mine)[0] or {plain(old[i]), lead} <= {"in", "on", "at"}
+            return f"{earlier[: old[i].begin].rstrip()} {new}{earlier[phrase[-1].end :]}" if same else ""
+    return f"{earlier} {new}"
+
+
+def _instead(new: str, earlier: str) -> str:
+    """ "tomorrow" in place of the question's own "today", or at its end."""
+    old = next((token for token in tokens(earlier) if _kind([token])[0]), None)
+    return f"{earlier[: old.begin]}{new}{earlier[old.end :]}" if old else f"{earlier} {new}"
+
+
+def _put(new: str, earlier: str) -> str:
+    """The new thing in place of the one phrase of the question that is of its kind."""
+    slots = [part for thing in things(earlier, lambda t: not t.is_stop) for part in _parts(earlier, thing)]
+    mine = [token.term for token in tokens(new) if not token.is_stop]
+    same = [s[i : i + len(mine)] for s in slots for i in range(len(s) - len(mine) + 1) if len(mine) > 1]
+    alike = [s for s in same if s[-1].term == mine[-1] or s[0].term == mine[0]]
+    found = alike[-1:] or [slot for slot in slots if _fits(new, earlier, slot)]
+    if len(found) != 1:
+        return ""
+    (slot,), own = found, _article(earlier, found[0])
+    keeps = plain(tokens(new)[0]) not in DETERMINERS and (
+        own.lower() == "the " or not (new[:1].isupper() or new.endswith("s"))
+    )
+    return f"{earlier[: slot[0].begin - (0 if keeps else len(own))]}{new}{earlier[slot[-1].end :]}"
+
+
+def _fits(new: str, earlier: str, slot: Sequence[Token]) -> bool:
+    """Whether a phrase is of the new thing's kind: times, names, "a boiler" beside "a heat pump", one or many."""
+    mine = tokens(new)
+    many = _kind(mine)[1] or mine[-1].text.endswith("s") == slot[-1].text.endswith("s")
+    return _kind(mine) == _kind(slot) and (plain(mine[0]) in DETERMINERS) == bool(_article(earlier, slot)) and many
+
+
+def _kind(words: Sequence[Token]) -> tuple[bool, bool]:
+    """Whether words say when, and whether they are a name of another kind."""
+    time = any({plain(t), plain(t).removesuffix("s")} & TIMES or (t.text.isdigit() and len(t.text) == 4) for t in words)
+    return time, not time and any(t.is_capitalised for t in words)
+
+
+def _article(earlier: str, slot: Sequence[Token]) -> str:
+    """The article before a phrase, or what stands there instead of one."""
+    found = _ARTICLE.search(earlier[: slot[0].begin][-8:])
+    return found[0] if found else ""
