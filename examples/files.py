@@ -1,4 +1,4 @@
-"""Files as they lie in a folder, asked: Markdown, HTML and text here; PDF too, where pypdf is installed."""
+"""Files as they lie in a folder, asked: Markdown, HTML, text; PDF, too, with `llama-index-readers-file` installed."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -65,6 +65,34 @@ def test_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert part in printed, printed
 
 
+def test_a_pdf_is_cited_by_its_file_and_page(tmp_path: Path) -> None:
+    pytest.importorskip("llama_index.readers.file", reason="llama-index-readers-file is not installed")
+    from llama_index.core import SimpleDirectoryReader
+    from llama_index.core.base.response.schema import Response
+    from llama_index.core.schema import NodeWithScore
+    from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck, cited
+
+    drawn = "BT /F1 12 Tf 72 700 Td (The tide mill was built in 1911 by Ada Brink.) Tj ET"
+    parts = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        "/Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+        f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream",
+    ]
+    body, places = "%PDF-1.4\n", []
+    for number, part in enumerate(parts, start=1):
+        places.append(len(body))
+        body += f"{number} 0 obj\n{part}\nendobj\n"
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    end = f"xref\n0 5\n0000000000 65535 f \n{table}trailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n{len(body)}\n%%EOF\n"
+    (tmp_path / "mill.pdf").write_text(body + end, encoding="ascii")
+    pages = [NodeWithScore(node=page) for page in SimpleDirectoryReader(tmp_path).load_data()]
+    answer = Response("Ada Brink built the mill in 1911.", source_nodes=pages)
+    shown = cited(AnswerCheck("citations").check("Who built the mill?", answer), "inline")
+    assert "in 1911.[1]" in shown and "mill.pdf" in shown, shown
+
+
 def traced(**environment: str) -> list[list[str]]:
     program = [sys.executable, str(EXAMPLES / "traces.py")]  # a process has one tracer provider
     told = subprocess.run(program, capture_output=True, text=True, check=True, env={**os.environ, **environment})
