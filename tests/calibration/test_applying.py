@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import pickle
 import xml.etree.ElementTree as ElementTree
@@ -40,7 +39,7 @@ from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.render.reliability import joined
 from intrinsics_core.runtimes.mixed import Mixed
 from tests.contract.judge import judge
-from tests.loopback import Loopback, Reply, completion
+from tests.loopback import Loopback, Received, Reply, completion
 from tests.scripted import Scripted
 from tests.tide_mill import ANSWERED, ASKED, DOCUMENTS
 
@@ -486,10 +485,12 @@ def test_progress_and_scores_are_told() -> None:
 def test_a_calibration_ends_with_what_it_cost(tmp_path: Path) -> None:
     given = labelled(tmp_path / "in.jsonl")
     rows = len(given.read_text().splitlines())
-    asked = itertools.count()
-    with Loopback(lambda _: Reply(completion(json.dumps(
-        {"answerability": "answerable", "confidence": (next(asked) % 9) / 10}
-    )))) as server:  # fmt: skip
+
+    def answer(asked: Received) -> Reply:  # by what is asked: the order in which rows arrive is not theirs
+        confidence = 0.3 + 0.4 * ("built the tide mill?" in json.dumps(asked.body))
+        return Reply(completion(json.dumps({"answerability": "answerable", "confidence": confidence})))
+
+    with Loopback(answer) as server:
         runtime = json.dumps({"kind": "server", "base_url": server.url, "model": "m"})
         command = ["calibrate", "answerability", "-i", str(given), "-o", str(tmp_path / "out.json")]
         ran = CliRunner().invoke(app, [*command, "--runtime", runtime])
