@@ -37,7 +37,7 @@ from intrinsics_core.protocol.errors import InvalidInput
 
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
 
-REACH = 4.0
+REACH = 6.0
 """How far a reader's logit of one part of the sources may be from those of the parts that were read before."""
 
 SHOWN = 0.1
@@ -92,7 +92,7 @@ class SupportHead:
     def settles(self, evidence: Evidence, logits: Sequence[float], left: int) -> bool:
         """Whether a claim has its label already, whatever the parts ``left`` to read say within `REACH` of the others.
 
-        Of 2,250 everyday claims none has another label than with all parts, and a fifth less is read.
+        Of 2,250 everyday claims none has another label than with all parts.
         """
         ends = min(logits) - REACH, max(logits) + REACH
         found = (of_readings([*logits, *[end] * left], evidence.seen) for end in ends)

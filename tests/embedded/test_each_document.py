@@ -160,11 +160,11 @@ def test_wider_parts_of_the_sources_are_read_only_where_they_can_change_the_labe
     text = f"{MILL} {'The quay is paved with granite and lined with old trees. ' * 6}"
     asked = [{"role": "user", "content": "What do you know of the mill?"}]
     widest = []
-    for said in ("It ground flour until 1958.", "The mill was sold to a bank.", "The mill is on a quay with trees."):
+    for said in ("It ground flour until 1958.", "The mill is on a quay with trees."):
         runtime = Reading()
         run(hallucination_detection([*asked, {"role": "assistant", "content": said}], [text]), runtime)
         widest.append(max(len(source.split()) for source, _ in runtime.pairs))
-    assert max(widest[:2]) < 60 < widest[2]
+    assert widest[0] < 60 < widest[1]
 
 
 def titled(*documents):
