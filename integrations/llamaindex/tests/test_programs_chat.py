@@ -115,7 +115,7 @@ def test_12_a_chat_with_history_gate_and_verdicts(asynchronous: bool) -> None:
 
 def gated_chat(question: str) -> CondenseQuestionChatEngine:
     engine = RetrieverQueryEngine(searching(), AnswerabilityGate(CompletingLLM(reply=FAITHFUL), check=BOTH))
-    return CondenseQuestionChatEngine.from_defaults(engine, llm=CompletingLLM(reply=question), chat_history=TURNS)
+    return CondenseQuestionChatEngine.from_defaults(engine, llm=CompletingLLM(reply=question), chat_history=list(TURNS))
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
