@@ -100,6 +100,16 @@ def test_a_mistake_is_one_line(tmp_path, arguments, says):
     assert says in ran.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", [True, False])
+def test_the_access_log_has_a_line_for_each_request(wanted, capfd):
+    with in_process("--runtime", FAST, *(["--access-log"] if wanted else [])) as (url, process):
+        assert answered(url).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+    assert ('"POST /v1/rerank HTTP/1.1" 200' in capfd.readouterr().out) == wanted
+
+
 def test_answers_are_sent_at_once():
     """asyncio turns Nagle's delay off on sockets that say they are TCP's alone: else each answer waits 40 ms."""
     from intrinsics_core.service.process import _listening
