@@ -92,9 +92,12 @@ def test_wheels_and_sources_pass_the_registry_s_check(wheels):
     subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], check=True)
 
 
-def test_the_demo_runs_from_a_wheelhouse(wheels):
+@pytest.mark.parametrize("pip", ["23.2.1", "newest"])  # that of Python 3.11, and what the README fetches
+def test_the_demo_runs_from_a_wheelhouse(wheels, pip):
     home = Path(str(WORK)) / "demo"
     venv.create(home, with_pip=True, clear=True)
+    wanted = ["-U", "pip"] if pip == "newest" else [f"pip=={pip}"]
+    subprocess.run([str(home / "bin" / "python"), "-m", "pip", "install", "-q", *wanted], check=True)
     from_wheelhouse(str(home / "bin" / "python"), wheels, "rag-intrinsics[demo]")
     command = [str(home / "bin" / "intrinsics"), "demo", "--html", str(home / "page.html")]
     told = subprocess.run(command, capture_output=True, text=True, check=True, cwd=home).stdout
