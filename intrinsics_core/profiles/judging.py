@@ -111,7 +111,7 @@ def _rate(task: Task) -> Sequence[Generate]:
         shown,
         _REC_SCHEMA,
         max_tokens=1536,
-        last="\n\n### Response (JSON only):",
+        last=_REC_LAST_LINE,
     )
 
 

@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from intrinsics_core.protocol.task import Document, Message, Task
 from intrinsics_core.replies import sentence_ids
 from tests.drawing import drawn
-
-PIECES = [
-    "Ada keeps it. ", "Dr. A. Moreau left! ", "Why?", "\n\n", "\r\n", "- one\n- two\n", "1. First.\n2. Second.\n",
-    "😀 🎉. ", "灯塔在海边。它很高。", "<c3> ", "<r0>", "<|start_of_role|>",
-    "\t", " ", "…", "e\u0301.", "\u2028", "\x00",
-    "No. 5 is 3.14. ",
-]  # fmt: skip
-TEXTS = st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
+from tests.pieces import TEXTS
 
 
 def task(response, texts):
