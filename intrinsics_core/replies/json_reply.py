@@ -6,10 +6,9 @@ another one follows; a JSON string that holds JSON is opened (once); what is alm
 is malformed: what was cut off is unknown, and a list inside it is not the list that was asked for.
 
 Of several values with the same keys that differ, the first ones are drafts: the last one counts where the reply ends
-with it, and else the reply contradicts itself. A value that the reply opens with is a draft only where the words behind
-it correct it, and stays where they tell of another case (`drafts`). The form repeated with its blanks is no value. In a
-reply that ended at its limit, a value with text before and behind it may be a draft whose correction was cut off: it
-does not count, unless one line announces it.
+with it. Else, and where the reply opens with the first, it contradicts itself. In a reply that ended at its limit, a
+value with text before and behind it may be a draft whose correction was cut off: it does not count, unless one line
+announces it.
 """
 
 from __future__ import annotations
@@ -20,11 +19,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from intrinsics_core.protocol.errors import MalformedReply
-from intrinsics_core.replies import drafts, literals
+from intrinsics_core.replies import literals
 
 _FENCE = re.compile(r"[\s`]*+(?:json[\s`]*+)?", re.IGNORECASE)
 DECODER = json.JSONDecoder()
 """What reads a reply where nothing else is asked for."""
+_ANNOUNCED = re.compile(r"\s*+[^\n.!?]{0,120}(?::[\s*_`]*+|\s*+```)(?:json)?\s*+", re.IGNORECASE)
 _OPENER = re.compile(r"[\[{]")
 _ATTEMPTS = 64  # opening brackets tried; prose with thousands of brackets must not cost quadratic time
 _SAME: Any = object()
@@ -55,9 +55,8 @@ class ReadValue(NamedTuple):
 
     @property
     def may_be_draft(self) -> bool:
-        """Whether text stands both before and behind it, and does not announce it."""
-        apart = not self.opens and not self.closes
-        return apart and not drafts.is_announced(self.text[: self.begin], self.text[self.end :])
+        """Whether text stands both before and behind it, and is more than a line with a colon or a fence before it."""
+        return not (self.opens or self.closes or _ANNOUNCED.fullmatch(self.text, 0, self.begin))
 
 
 def parse(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECODER, *, cut_off: bool = False) -> Any:
@@ -82,7 +81,6 @@ def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECOD
     if whole := _whole(text, kind, decoder):
         return whole
     values = list(_values(text, kind, decoder))
-    values = [found for found in values if not drafts.is_blank_form(found.value)] or values
     # {} in prose; the answer may follow.
     first = next((found for found in values if found.value != {}), values[0] if values else None)
     if first is None:
@@ -90,26 +88,9 @@ def find(text: str, kind: type, expected: str, decoder: json.JSONDecoder = DECOD
     alike = [found for found in values if found is first or _same_form(first.value, found.value)]
     if all(_agree(first.value, found.value) for found in alike):
         return first
-    if stands := _that_opens(alike) if first.opens else alike[-1] if alike[-1].closes else None:
-        return stands
-    what = "the reply contradicts itself: it gives several answers, and goes on after the last"
-    raise malformed(what, text, f"one of them: {expected}")
-
-
-def _that_opens(alike: list[ReadValue]) -> ReadValue | None:
-    """The first value, which opens the reply, or the last one, where the words before it correct the others.
-
-    None where the words tell neither.
-    """
-    stands, before, told = alike[0], alike[0], True
-    for found in alike[1:]:
-        corrected = drafts.corrects(found.text[before.end : found.begin])
-        before = found
-        if corrected:
-            stands, told = found, True
-        elif not _agree(stands.value, found.value):
-            told = told and corrected is False
-    return stands if told and (stands is alike[0] or stands.closes) else None
+    if alike[-1].closes and not first.opens:
+        return alike[-1]
+    raise malformed("the reply contradicts itself: it gives several answers", text, f"one of them: {expected}")
 
 
 def cut_off_before(text: str, kind: type) -> bool:

@@ -390,49 +390,17 @@ def test_comparison_is_read_from_its_first_letter(family: Profile) -> None:
     assert family.formats["comparison"].parse(about, [Generated("B", (place,))]) == pytest.approx(0.2)
 
 
-A_IS_PREFERRED = [
-    "A because it names the builder.", "A, because B is about fog.", "A is better", "A answers the query directly.",
-    "A clearly names the builder.", "A - it names her", "A: it names her", "A (it names her)", "a\nIt names her.",
-    "A has the year, and B has not.", "A provides a direct answer, unlike passage B.", "A would be better.",
-    "Passage A is better because passage B does not name her.", "I prefer passage A.", "1. It names the builder.",
-    "The answer stands in passage A.", "Passage B does not answer it, but passage A does.", "1) Passage A names her.",
-    "A more directly answers the question.", "A better answers it.", "A also gives the hour.", "A answered it.",
-    "A should be preferred, because it names the hour.", "A definitely.", "A not B", "A Explanation: it names her.",
-    "A with more detail.", "A and B are alike, but A is clearer.", "A still more clearly names her.", "A by far",
-    "A gave the year.", "A must be preferred.", "A most likely", "A only", "A it names her",
-    "A could be better, but B is about fog.",
-    "A is not perfect but the best one.",
-    "Passage A and passage B name her. However, passage A is shorter.", "A doesn't date it, but it names her.",
-    "Passage A is not only shorter, it names her.", '"A"', "A\n\nExplanation: a direct answer stands in passage A.",
-]  # fmt: skip
-B_IS_PREFERRED = [
-    "A direct answer stands in passage B.", "A short sentence of passage B names her.", "A series is in passage B.",
-    "A 1911 date is named in passage B.", "1. Passage B answers the query.", "1. The builder is named in passage B.",
-    "1) B\n2) A", "Passage B is better.", "I prefer passage B.", "B because A is about fog.", "B names her",
-    "Passage A doesn't answer the query, passage B does.", "Passage A is irrelevant. Passage B names her.",
-    "B isn't perfect but the better one.", "B is not perfect, but better than A.", "B lacks a date but names the hour.",
-    "A more direct answer stands in passage B.", "A better one is passage B.", "A detailed answer stands in passage B.",
-    "A related sentence of passage B names her.", "A reason for it stands in passage B.", "B not A",
-    "Passage A does not name her, but passage B does.", "A and B name her, but B also says when.",
-    "The query is answered by passage **B**.", "2", "B. A direct answer stands there.",
-    "Preferred passage: B\nA is fog.",
-]  # fmt: skip
-NO_PASSAGE = [
-    "A direct answer is in both.", "A sentence of passage A agrees with one of passage B.", "A and B are alike.",
-    "A or B", "A/B", "B and A", "Passage A and passage B name her.", "A passage names her.", "Absolutely",
-    "A is not better", "A is not relevant, but mentions fog.", "A better answer is in both.", "A, B",
-    "A and B are alike, but a mill is named.", "A limited answer.",
-    "Passage A does not name her.", "1. Both passage A and passage B name her.",
-]  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("reply", "first"),
-    [(reply, True) for reply in A_IS_PREFERRED]
-    + [(reply, False) for reply in B_IS_PREFERRED]
-    + [(reply, None) for reply in NO_PASSAGE],
-)
-def test_a_comparison_is_read_from_what_it_names_and_from_no_article(reply: str, first: bool | None) -> None:
+    [("A because it names the builder.", True), ("A, because B is about fog.", True), ("A is better", True),
+     ("A - it names her", True), ("a\nIt names her.", True), ('"A"', True), ("Passage B is preferred.", False),
+     ("2", False), ("B. A direct answer stands there.", False), ("Preferred passage: B\nA is fog.", False),
+     ("A direct answer stands in passage B.", None), ("A 1911 date is named in passage B.", None),
+     ("1. Passage B answers the query.", None), ("1) B\n2) A", None), ("A and B are alike.", None), ("A/B", None),
+     ("B and A", None), ("A, B", None), ("Passage A does not name her, but passage B does.", None),
+     ("A is not better", None), ("Absolutely", None)],
+)  # fmt: skip
+def test_a_comparison_is_read_from_its_first_letter_and_from_no_article(reply: str, first: bool | None) -> None:
     about = task("reranking")
     if first is None:
         with pytest.raises(MalformedReply):
@@ -442,9 +410,9 @@ def test_a_comparison_is_read_from_what_it_names_and_from_no_article(reply: str,
         assert (share > 0.5) == first and share != 0.5
 
 
-def test_a_letter_inside_a_sentence_has_its_own_probability() -> None:
+def test_a_letter_behind_other_words_has_its_own_probability() -> None:
     places = [
-        TokenLogprob("A direct answer stands in passage", 0.0, (("A direct answer stands in passage", 0.0),)),
+        TokenLogprob("The preferred passage is", 0.0, (("The preferred passage is", 0.0),)),
         TokenLogprob(" B", math.log(0.6), ((" B", math.log(0.6)), (" A", math.log(0.4)))),
         TokenLogprob(".", 0.0, ()),
     ]

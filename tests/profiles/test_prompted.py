@@ -147,7 +147,7 @@ def test_a_reply_that_is_no_text_is_malformed(name: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("confidence", "probability"),
-    [(0.8, 0.2), (1, 0.0), (0.5, 0.5), (0, 0.49), (0.3, 0.49), (None, 0.0), (True, 0.49), ("high", 0.1), (7, 0.49)],
+    [(0.8, 0.2), (1, 0.0), (0.5, 0.5), (0, 0.49), (0.3, 0.49), (None, 0.0), (True, 0.49), ("high", 0.49), (7, 0.49)],
 )
 def test_without_log_probabilities_the_stated_confidence_counts_or_the_label_alone(
     confidence: Any, probability: float

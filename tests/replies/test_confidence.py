@@ -25,13 +25,7 @@ def judged(label: str, stated: str) -> Answerability:
 @pytest.mark.parametrize(
     ("stated", "probability"),
     [("0.8", 0.8), ('"0.8"', 0.8), ('"80%"', 0.8), ("80", 0.8), ('" 80 %"', 0.8), ('"80"', 0.8), ("100", 1.0),
-     ("1", 1.0), ("0.5", 0.5), ('"50%"', 0.5), ('".8"', 0.8), ('"0,8"', 0.8), ('"80 percent"', 0.8),
-     ('"80 Per cent"', 0.8), ('"8/10"', 0.8), ('"4 out of 5"', 0.8), ('"4 of 5"', 0.8), ('"0.8 / 1.0"', 0.8),
-     ('"80%."', 0.8), ('"very high"', 0.95), ('"High"', 0.9), ('"medium."', 0.7), ('"moderate"', 0.7),
-     ('"0.9-1.0"', 0.9), ('"between 80 and 90%"', 0.8), ('"80% to 90%"', 0.8),
-     ('"80-95"', 0.8), ('">0.9"', 0.9), ('"~ 0.9"', 0.9), ('"about 90%"', 0.9), ('"at least .9"', 0.9), ('"0.9+"', 0.9),
-     ('"0.95 (high)"', 0.95), ('"Confidence: 0.9"', 0.9), ('"90% confident"', 0.9), ('"High confidence"', 0.9),
-     ('"certain"', 0.95), ('"very confident"', 0.95), ('"confident."', 0.9), ('"confidence of about 8/10"', 0.8),
+     ("1", 1.0), ("0.5", 0.5), ('"50%"', 0.5), ('".8"', 0.8), ('"0,8"', 0.8), ('"8/10"', 0.8), ('"0.8 / 1"', 0.8),
      ("10", 1.0), ('"10"', 1.0)],
 )  # fmt: skip
 def test_a_confidence_may_be_stated_in_several_ways(stated: str, probability: float) -> None:
@@ -41,10 +35,9 @@ def test_a_confidence_may_be_stated_in_several_ways(stated: str, probability: fl
 
 @pytest.mark.parametrize(
     "stated",
-    ["7", "-1", "101", "true", "NaN", "1e400", '""', '"80%%"', '"8/0"', '"12/10"', '"7 stars"', '"quite"',
-     '"1-100"', '"7-9"', '"<0.9"', '"not 0.9"', '"0.9 or less"', '"not sure"', '"1000%"', '"0.9-0.1"', '"0.8, 0.9"',
-     '"(0.9)"', '"confidence"',
-     '{"value": 0.55}', "[0.55]", "0", "0.3", '"2/10"', '"1%"', '"10%"', '"low"', '"very low"'],
+    ["7", "-1", "101", "true", "NaN", "1e400", '""', '"80%%"', '"8/0"', '"12/10"', '"quite"', '"high"', '"7-9"',
+     '"<0.9"', '"0.9 or less"', '"1000%"', '"0.8, 0.9"', '{"value": 0.55}', "[0.55]", "0", "0.3", '"2/10"', '"1%"',
+     '"10%"'],
 )  # fmt: skip
 def test_a_confidence_that_is_unread_or_too_low_is_hardly_more_than_an_even_chance(stated: str) -> None:
     for label, probability in (("answerable", 0.51), ("unanswerable", 0.49)):
@@ -57,9 +50,7 @@ def test_without_a_confidence_the_label_stands_alone() -> None:
     assert run(answerability(ASK, DOCUMENTS), Scripted(['{"answerability": "answerable"}'])).probability == 1.0
 
 
-@pytest.mark.parametrize(
-    ("stated", "score"), [("quite sure", 0.51), ("low", 0.51), ("2 out of 5", 0.51), (0.5, 0.5), (0.55, 0.55)]
-)
+@pytest.mark.parametrize(("stated", "score"), [("quite sure", 0.51), ("2/5", 0.51), (0.5, 0.5), (0.55, 0.55)])
 def test_a_rating_is_as_sure_as_it_says(stated: Any, score: float) -> None:
     said = {"explanation": "", "statements": [], "rating": "yes", "confidence": stated}
     (rated,) = run(evaluate(ANSWERED, DOCUMENTS, metrics="faithfulness"), Scripted([said])).metrics

@@ -55,11 +55,9 @@ YES, NO = '{"label": "yes", "sure": 0.6}', '{"label": "no", "sure": 0.9}'
 @pytest.mark.parametrize(
     ("text", "kind", "value"),
     [
-        (f"{YES}\nWait, that is another mill. Corrected:\n{NO}", dict, "no"),
         (f"It could be {YES} or {NO}. My judgement:\n```json\n{NO}\n```\n", dict, "no"),
         (f"Draft: {{'label': 'yes'}}\nFinal: {NO}", dict, "no"),
-        (f"{NO} first, {YES} then, but after all {NO}", dict, "no"),
-        ('[{"label": "yes"}] or rather\n[{"label": "no"}]', list, "no"),
+        ('Either [{"label": "yes"}] or rather\n[{"label": "no"}]', list, "no"),
         # one answer, whatever stands around it
         (f"{YES} Anything else?", dict, "yes"),
         (f"Once more: {YES}\n```json\n{YES}\n```", dict, "yes"),
@@ -76,41 +74,11 @@ def test_the_answer_that_a_reply_ends_with_counts_and_not_its_drafts(text: str, 
 
 
 @pytest.mark.parametrize(
-    "behind",
-    [
-        f"\n\nIf the documents were empty it would be: {NO}",
-        f"\n```\nWithout document 1 it would be:\n```json\n{NO}\n```",
-        f"\n\nHad the document spoken of fog, the verdict could only be {NO}.",
-        f" (With no date, it might have been {NO}.)",
-        f"\nThe mill is named. Hypothetically, for the windmill:\n{NO}",
-        # the form, or a part of the answer, once more
-        '\n\nThis follows the form {"label": "...", "sure": 0.0}.',
-        '\n\nForm: {"label": "yes|no", "sure": 0}',
-        ' as in {"label": "<your label>", "sure": 0.5}',
-        f"\n\nIf it were foggy it would be {NO}. Once more: {YES}",
-        f" It would be {NO} if the document spoke of fog.",
-    ],
-)
-def test_an_answer_that_opens_a_reply_stays_where_another_case_or_the_form_follows(behind: str) -> None:
-    assert json_reply.parse(YES + behind, dict, "JSON")["label"] == "yes"
-
-
-@pytest.mark.parametrize(
-    "between",
-    ["\nWait, that is another mill.\n", "\nCorrection:\n```json\n", "\nI was mistaken. If I read on, it is\n",
-     " was a draft. ", "\n\nOn reflection:\n"],
-)  # fmt: skip
-def test_an_answer_that_is_corrected_does_not_stay(between: str) -> None:
-    assert json_reply.parse(YES + between + NO, dict, "JSON")["label"] == "no"
-    part = '{"label": "no"}'
-    assert json_reply.parse(YES + between + part, dict, "JSON")["label"] == "no"
-
-
-@pytest.mark.parametrize(
     ("text", "kind"),
     [
         (f"{YES}\n\nThe document speaks of fog without a date:\n{NO}", dict),
-        (f"{YES}\n\nWait, if it were foggy it would be: {NO}.", dict),
+        (f"{YES}\nWait, that is another mill. Corrected:\n{NO}", dict),
+        (f"{YES}\n\nIf the documents were empty it would be: {NO}", dict),
         (f"{YES}\n{NO}", dict),
         ('["d1", "d0", "d2"] The best: ["d0", "d1"]', list),
         (f"Either {YES} or {NO}, I cannot tell.", dict),
@@ -125,8 +93,7 @@ def test_a_reply_that_contradicts_itself_is_malformed(text: str, kind: type) -> 
 @pytest.mark.parametrize(
     "text",
     [f"Okay. I might say {YES}. But wait, the", f"Sure. <think>Or {YES}? Hm", f"So {YES} is",
-     f"A first draft:\n{YES}\nThe",
-     f"Okay, who built it. Ada did:\n{YES}\nThe", f"My verdict:\n{YES}\nWait, the"],
+     f"Okay, who built it. Ada did:\n{YES}\nThe", f"It is late.\n\nMy verdict:\n{YES}\nThe"],
 )  # fmt: skip
 def test_a_draft_in_thoughts_that_were_cut_off_is_no_answer(text: str) -> None:
     assert json_reply.parse(text, dict, "JSON")["label"] == "yes"
@@ -254,8 +221,8 @@ def test_a_judge_that_explains_itself_is_asked_once() -> None:
     verdict = '{"answerability": "answerable", "confidence": 0.9}'
     other = '{"answerability": "unanswerable", "confidence": 0.9}'
     for said in (
-        f"{verdict}\n\nIf the documents were empty it would be: {other}",
-        f'{verdict}\n\nThis follows the form {{"answerability": "...", "confidence": 0.0}}.',
+        f"{verdict}\n\nDocument 1 says when it opens.",
+        f"It might be {other}, but document 1 says when it opens: {verdict}",
         Generated(f"Here is my verdict:\n{verdict}\n\nDocument 1 says that the lido", finish_reason="length"),
     ):
         runtime = Scripted([said])

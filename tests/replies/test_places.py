@@ -39,7 +39,7 @@ CERTAIN = ("answerable", {"answerable": 0.99, "unanswerable": 0.01})
     [
         [],
         ['Of "answerability": "', CERTAIN, '" I am not sure.\n'],
-        ['{"answerability": "', ("unanswerable", {"unanswerable": 1.0}), '"} was a draft. '],
+        ['Draft: {"answerability": "', ("unanswerable", {"unanswerable": 1.0}), '"}. '],
         ["The field 'answerability' says: "],
     ],
 )

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.profiles import common_formats, sampling
-from intrinsics_core.profiles.granite.preferred import is_tie, preferred
 from intrinsics_core.profiles.turns import conversation, shown_documents, tagged
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format
@@ -188,18 +187,28 @@ def uncertainty(family: Family, labels: Mapping[str, float] = readers.CERTAINTIE
     return _judged_by_role(family, "uncertainty", "certainty", readers.certainty, write, constraint=constraint)
 
 
+# Published models say of one pair in seven that neither answers: a tie, and no failure.
+_SAID = r"\A[\W_]*+(?:(?:the\s++)?preferred\s++passage(?:\s++index)?(?:\s++is)?[\W_]*+)?(?:passage\s++)?"
+_NEITHER = re.compile(rf"{_SAID}(?:neither|none|both|n/a)\b", re.IGNORECASE)
+# A letter that stands alone; before other words "A" may be an article, and a digit the number of a list's item.
+_LETTER = re.compile(
+    rf"{_SAID}(?:([ab])(?=[^\S\n]*+(?:[^\w\s/&]|\n|\Z)|[^\S\n]++(?:because|is[^\S\n]++(?:better|more|preferred))\b)|"
+    r"([12])(?=[^\w\n]*+(?:\n|\Z)))(?![^\S\n]*+,[^\S\n]*+[ab12]\b)",
+    re.IGNORECASE,
+)
+
+
 def comparison(task: Task, replies: Sequence[Reply]) -> float:
     """How strongly the first passage is preferred, in 0..1; exactly 0.5 is a tie.
 
-    The letter decides, its probability says how clearly.
+    The letter that it begins with decides, its probability says how clearly.
     """
     reply = readers.generated(replies)
-    if is_tie(reply.text):
+    if _NEITHER.match(reply.text):
         return 0.5
-    place = preferred(reply.text)
-    if place is None:
-        raise malformed("the reply names no passage", reply.text, "A or B first", reply.text[:200])
-    letter = reply.text[place]
+    if (found := _LETTER.match(reply.text)) is None:
+        raise malformed("the reply does not begin with a passage", reply.text, "A or B first", reply.text[:200])
+    letter, place = found[found.lastindex or 0], found.start(found.lastindex or 0)
     first = letter.upper() in "A1"
     labels = ("1", "2") if letter.isdigit() else ("a", "b") if letter.islower() else ("A", "B")
     measured = label_probabilities(reply.logprobs, labels, start=place) or {}
