@@ -18,11 +18,10 @@ from intrinsics_core.profiles import asking, auditing, common_formats, judging, 
 from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format, Profile
-from intrinsics_core.protocol.requests import Generate, Generated, Reply
+from intrinsics_core.protocol.requests import Generate, Reply
 from intrinsics_core.protocol.results import Ranking, Uncertainty
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, rankings, readers, writers
-from intrinsics_core.replies.json_reply import malformed
 from intrinsics_core.text.layout import laid_out
 from intrinsics_core.text.markup import defuse
 from intrinsics_core.text.prose import ended
@@ -65,21 +64,14 @@ def _certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
 
 
 def _listed(task: Task, replies: Sequence[Reply]) -> Ranking:
-    expected = '{"ranking": ["d0", ...]}'
+    reply, expected = readers.generated(replies), '{"ranking": ["d0", ...]}'
     try:
-        value, reply = asking.read_object(replies, expected)
-    except MalformedReply:
-        return _listed_alone(task, readers.generated(replies), expected)
-    return rankings.read(task, json_reply.field(value, "ranking", list, "a list of ids", reply.text), reply)
-
-
-def _listed_alone(task: Task, reply: Generated, expected: str) -> Ranking:
-    """A list without the object around it. One id in brackets may be anything: prose cites so."""
-    named = readers.parsed(reply, list, expected)
-    found = rankings.read(task, named, reply)
-    if len(named) - found.dropped < 2:
-        raise malformed("the list names fewer than two documents", reply.text, expected, named)
-    return found
+        value = readers.parsed(reply, dict, expected)
+        named = json_reply.field(value, "ranking", list, "a list of ids", reply.text)
+    except MalformedReply:  # a list without the object around it; one id in brackets may be anything
+        if len(named := readers.parsed(reply, list, expected)) < 2:
+            raise
+    return rankings.read(task, named, reply)
 
 
 def _in_plain_text(instruction: str, show: Callable[[Task], dict[str, Any]], tokens: int) -> Format[str]:

@@ -41,18 +41,15 @@ def _sample(task: Task) -> Sequence[Generate]:
     return [replace(request, temperature=TEMPERATURE, seed=int(task.options.get("seed", 0)), logprobs=False)]
 
 
-def _texts(task: Task) -> list[str]:
-    return [defuse(text) for text in task.options.get("answers", ())]
-
-
 def _answers(task: Task) -> dict[str, Any]:
-    return asking.conversation_shown(task) | {"answers": {f"a{i}": text for i, text in enumerate(_texts(task))}}
+    shown = {f"a{i}": defuse(text) for i, text in enumerate(task.options.get("answers", ()))}
+    return asking.conversation_shown(task) | {"answers": shown}
 
 
 def _groups(task: Task, replies: Sequence[Reply]) -> Groups:
     value, reply = asking.read_object(replies, '{"groups": [["a0", "a2"], ["a1"]]}')
     rows = json_reply.field(value, "groups", list, "a list of lists of ids", reply.text)
-    return rankings.read_groups(rows, _texts(task), reply)
+    return rankings.read_groups(rows, len(task.options.get("answers", ())), reply)
 
 
 def _write_groups(task: Task, value: Groups) -> str:

@@ -1,7 +1,7 @@
 """Words that an answer quotes, and where they stand.
 
-Letters and digits must be the same, whatever stands between them. What is spelled with other characters is looked for
-as `quotes.locate_all` does it. The parts of a quote with an ellipsis must stand in one text, in order.
+Letters and digits must be the same, in compatible spellings (ﬁ, ½), whatever stands between them. The parts of a quote
+with an ellipsis must stand in one text, in order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
-from intrinsics_core.replies.quotes import Found, locate_all
+from intrinsics_core.replies.quotes import Found
 
 _MARKED = re.compile(
     r"“([^“”]{1,1000})”|„([^„“”]{1,1000})[“”]|«([^«»]{1,1000})»|»([^«»]{1,1000})«|「([^「」]{1,1000})」|『([^『』]{1,1000})』"
@@ -42,8 +42,7 @@ def standing(quote: str, text: str) -> Found | None:
     parts = [part.strip() for part in _GAP.split(quote) if any(map(str.isalnum, part))]
     begin, at = -1, 0
     for part in parts:
-        place = _by_letters(part, text, at) or _as_written(part, text, at)
-        if place is None:
+        if (place := _by_letters(part, text, at)) is None:
             return None
         begin = place[0] if begin < 0 else begin
         at = place[1]
@@ -66,19 +65,6 @@ def _by_letters(quote: str, text: str, start: int) -> Found | None:
 @lru_cache(maxsize=256)
 def _letters(text: str) -> tuple[str, list[int]]:
     """The letters and digits of a text in lower case, and where each stands."""
-    where = [(lower, i) for i, character in enumerate(text) for lower in character.lower() if lower.isalnum()]
+    spelled = ((lower, i) for i, one in enumerate(text) for lower in unicodedata.normalize("NFKD", one).lower())
+    where = [(lower, i) for lower, i in spelled if lower.isalnum()]
     return "".join(lower for lower, _ in where), [i for _, i in where]
-
-
-@lru_cache(maxsize=256)
-def _is_plain(text: str) -> bool:
-    """Whether no character of a text is another one's spelling."""
-    return text.isascii() or unicodedata.is_normalized("NFKC", text.replace("…", ""))
-
-
-def _as_written(quote: str, text: str, start: int) -> Found | None:
-    """Where a quote stands that spells a character in another way: ½, ﬁ."""
-    if _is_plain(quote) and _is_plain(text):
-        return None  # letter by letter it would have been found
-    found = next(iter(locate_all(quote, text[start:])), None)
-    return found and (found[0] + start, found[1] + start)

@@ -1,12 +1,8 @@
-"""An order of documents as a result, with ranks and scores; and groups of answers that say the same.
-
-Answers are named by their ids, or by their own texts. One that no group names is alone. A reply with a name that is no
-answer's, or with an answer in two groups, is malformed.
-"""
+"""An order of documents as a result, with ranks and scores; and groups of answers that say the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from intrinsics_core.protocol.requests import Generated
@@ -68,35 +64,19 @@ def read(task: Task, named: Sequence[Any], reply: Generated) -> Ranking:
 Groups = tuple[tuple[int, ...], ...]  # numbers of answers that say the same, each once, in order of the first
 
 
-def read_groups(rows: Sequence[Any], answers: Sequence[str], reply: Generated) -> Groups:
-    """What the rows group, and every answer that is alone. ``answers``: their texts, as the model was shown them.
+def read_groups(rows: Sequence[Any], count: int, reply: Generated) -> Groups:
+    """What the rows group, of so many answers, and every answer that is alone.
 
-    A group that is no list, or names what is no answer or may be two, is malformed. So are groups that name none.
+    A group that is no list, names what is no answer, or shares an answer is malformed. So are groups that name none.
+    A number alone may be an answer itself, and is no name.
     """
     named = [json_reply.field({"group": row}, "group", list, "a list of ids", reply.text) for row in rows]
-    by_text = {_plain(answer): number for number, answer in enumerate(answers)}
-    ways: tuple[Callable[[Any], int | None], ...] = (
-        lambda name: sentence_number(name, "a"),
-        lambda name: by_text.get(_plain(name)),
-    )
-    found = {groups for way in ways if (groups := _grouped(named, way, len(answers)))}
-    if len(found) != 1:  # as ids and as texts, "1" may be two answers
-        raise malformed(
-            "the groups do not name the answers, each once", reply.text, f"ids from a0 to a{len(answers) - 1}", rows
-        )
-    return found.pop()
-
-
-def _plain(text: Any) -> str:
-    return " ".join(str(text).split())
-
-
-def _grouped(named: Sequence[Sequence[Any]], number_of: Callable[[Any], int | None], count: int) -> Groups | None:
-    """The groups and those that are alone, None where a name has no number or a number is in two groups."""
-    groups = [{number_of(name) for name in row} for row in named]
+    groups = [{sentence_number(name, "a") if "a" in str(name).lower() else None for name in row} for row in named]
     numbers = [number for group in groups for number in group if number is not None and 0 <= number < count]
     alone = set(range(count)).difference(numbers)
     if not numbers or len(alone) + sum(map(len, groups)) != count:
-        return None
+        raise malformed(
+            "the groups do not name the answers, each once", reply.text, f"ids from a0 to a{count - 1}", rows
+        )
     whole = [tuple(sorted(number for number in group if number is not None)) for group in groups if group]
     return tuple(sorted([*whole, *((number,) for number in alone)]))

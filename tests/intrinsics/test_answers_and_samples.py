@@ -174,12 +174,10 @@ DRAWN = ("Tom Reed", "Ada Brink", "In 1911", "1911 it was")
         [["a2", "a3"]],
         [["A0"], ["A1"], ["A2", "A3"]],
         [["<a0>"], ["<a1>"], ["<A2>", "a3"]],
-        [[0], [1], [3, 2, 3], []],
-        [["0"], ["1"], ["2", "3"]],
-        [["Tom Reed"], ["Ada Brink"], ["In 1911", " 1911  it was"]],
+        [["a0"], ["a1"], ["a3", "a2", "a3"], []],
     ],
 )
-def test_the_vote_may_name_answers_by_ids_or_by_their_texts(groups: Any) -> None:
+def test_the_vote_names_answers_by_ids(groups: Any) -> None:
     runtime = Scripted([*answers(*DRAWN), {"groups": groups}])
     found = run(self_consistency(ASK, samples=4), runtime)
     assert (found.answer, found.share) == ("In 1911", 0.5) and len(runtime.requests) == 5
@@ -194,8 +192,8 @@ def test_the_vote_may_name_answers_by_ids_or_by_their_texts(groups: Any) -> None
         [["a0"], ["a1"], ["a2", "a3"], ["a9"]],
         [["a0"], ["a1"], ["a2", "x"]],
         [["a0", "a1"], ["a1", "a2"]],  # a1 says the same as both
-        [["Tom Reed"], ["Ada Brink"], ["in the year 1911"]],
-        [["Tom Reed"], ["a1"], ["a2", "a3"]],
+        [["Tom Reed"], ["Ada Brink"], ["In 1911", "1911 it was"]],
+        [[0], [1], [2, 3]],  # may be answers themselves
         [[-1], [True], [None], [{"id": "a0"}]],
     ],
 )
@@ -205,15 +203,6 @@ def test_a_vote_on_answers_that_nobody_gave_is_asked_again(groups: Any) -> None:
     assert (found.answer, found.share) == ("In 1911", 0.5) and len(runtime.requests) == 6
     with pytest.raises(MalformedReply, match="each once"):
         run(self_consistency(ASK, samples=4), Scripted([*answers(*DRAWN), {"groups": groups}, {"groups": groups}]))
-
-
-def test_numbers_that_are_answers_and_ids_are_not_guessed() -> None:
-    drawn = answers("2", "1", "0")
-    found = run(self_consistency(ASK, samples=3), Scripted([*drawn, {"groups": [["a1", "a2"], ["a0"]]}]))
-    assert (found.answer, found.share) == ("1", pytest.approx(2 / 3))
-    unclear = {"groups": [["2", "1"], ["0"]]}
-    with pytest.raises(MalformedReply, match="each once"):
-        run(self_consistency(ASK, samples=3), Scripted([*drawn, unclear, unclear]))
 
 
 def test_a_sample_that_fails_is_left_out() -> None:

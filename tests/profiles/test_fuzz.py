@@ -104,7 +104,7 @@ VALID: dict[str, list[Any]] = {
     "answer-rewrite": [{"rewritten_answer": "Tea is \"hot\"."}, {"answer_relevance_rewrite": "Tea is \"hot\"."}],
     "hyde": [{"passage": "Tea is served hot."}],
     "candidate": [{"reasoning": "Tea is made with hot water.", "answer": "Tea is \"hot\"."}],
-    "agreement": [{"groups": [["a0", "a2"], ["a1"]]}, {"groups": [[0], ["<a1>", "a1"]]}],
+    "agreement": [{"groups": [["a0", "a2"], ["a1"]]}, {"groups": [["A0"], ["<a1>", "a1"]]}],
     "requirement-check": [{"score": "yes"}],
     "context-attribution": [[{"r": 0, "c": [3, 1, 4]}, {"r": 1, "c": []}]],
 }  # fmt: skip

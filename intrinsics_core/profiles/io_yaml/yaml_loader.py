@@ -74,19 +74,15 @@ def read_text(path: Path, largest: int, root: Path | None = None) -> str:
 
 _MOST = 20_000  # values in a file
 _DEEPEST = 60  # lists and mappings within one another
-_LONGEST_NUMBER = 40  # characters
 
 _TAG = "tag:yaml.org,2002:"
-_PLAIN: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # what a word without quotes is, and its value; no dates
-    "bool": (r"true|True|TRUE|false|False|FALSE", lambda text: text[0] in "tT"),
-    "null": (r"~|null|Null|NULL|", lambda text: None),
-    "int": (r"[-+]?[0-9]+", int),
-    "float": (
-        r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
-        lambda text: float(text.lower().replace(".inf", "inf").replace(".nan", "nan")),
-    ),
-    "str": (r"[\s\S]*", str),
-}
+_PLAIN: tuple[tuple[str, Callable[[str], Any]], ...] = (  # what a word without quotes is, and its value; no dates
+    (r"true|True|TRUE|false|False|FALSE", lambda text: text[0] in "tT"),
+    (r"~|null|Null|NULL|", lambda text: None),
+    (r"[-+]?[0-9]+", int),
+    (r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?", float),
+    (r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", lambda text: float(text.replace(".", ""))),
+)
 
 
 class _Loader(yaml.BaseLoader):
@@ -95,11 +91,6 @@ class _Loader(yaml.BaseLoader):
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self._depth = self._count = 0
-
-    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
-        if kind is yaml.ScalarNode and implicit[0]:
-            return _TAG + next(name for name, (form, _) in _PLAIN.items() if re.fullmatch(form, value))
-        return super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         self._depth += 1
@@ -133,11 +124,11 @@ def _value(node: Any) -> Any:
             _refuse(wrong | {"a key that occurs twice": name in made}, key)
             made[name] = _value(item)
         return made
-    form, make = _PLAIN.get(kind, ("(?!)", str))
-    taken = isinstance(node, yaml.ScalarNode) and re.fullmatch(form, content) is not None
-    long = taken and kind in ("int", "float") and len(content) > _LONGEST_NUMBER
-    _refuse({"a value or a tag that is not taken": not taken, "a number of odd length": long}, node)
-    return make(content)
+    taken = isinstance(node, yaml.ScalarNode) and kind == "str"
+    _refuse({"a value or a tag that is not taken": not taken}, node)
+    if node.style is not None:
+        return content
+    return next((make(content) for form, make in _PLAIN if re.fullmatch(form, content)), content)
 
 
 def load(text: str) -> Any:
