@@ -7,7 +7,6 @@ from intrinsics_core.embedded.short_answers import (
     in_context,
     leads,
     led,
-    stated,
     weighed,
 )
 
@@ -39,27 +38,6 @@ def test_an_answer_of_any_length_is_read_behind_its_question_beside_the_whole_of
     assert in_context(answer, ASKED, whole=True) == f"{ASKED} {answer}"
     assert in_context(answer * 5, ASKED, whole=True) == answer * 5  # no room for both
     assert in_context(answer, "", whole=True) == answer
-
-
-def test_an_answer_that_repeats_its_question_is_read_alone():
-    answer = "The mill was built in 1805."
-    assert in_context(answer, "Was the mill built in 1805?", whole=True) == answer
-    assert in_context(answer, "When was the mill built?", whole=True) == f"When was the mill built? {answer}"
-
-
-@pytest.mark.parametrize(
-    ("answer", "read"),
-    [
-        ("Always.", "Always."),
-        ("Yes!", "Yes."),
-        ("Yes, they are.", "Yes."),
-        ("No, they aren't.", "No."),
-        ("Nothing at all.", "Nothing at all."),
-        ("Just once.", "Just once."),
-    ],
-)
-def test_an_answer_without_content_is_looked_up_behind_its_question(answer, read):
-    assert stated(answer, ASKED) == f"{ASKED} {read}"
 
 
 def test_yes_and_no_are_weighed_against_each_other_and_a_no_is_a_doubt_unless_it_is_sure():

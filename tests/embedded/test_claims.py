@@ -101,21 +101,6 @@ def test_calls_are_those_of_the_turn() -> None:
     assert not Spoken(more).tells(more.response, more.query)
 
 
-LUNA = "You are Luna, the assistant of the house. Be friendly, and answer in one sentence."
-
-
-@pytest.mark.parametrize(
-    ("system", "answer"),
-    [
-        (LUNA, "I am Bob, the assistant of the house."),
-        (LUNA, "I am Luna, and the rent is 5000 euros."),
-        ("", "I am the assistant of the Harbour Hotel."),
-    ],
-)
-def test_what_nobody_told_of_who_answers_is_judged(system: str, answer: str) -> None:
-    assert labels("Who are you?", answer, system=system) != ["NA"]
-
-
 @pytest.mark.parametrize(
     ("sentence", "left"),
     [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from intrinsics_core import StreamChecker, answerability, citations, fact_check, hallucination_detection, run
+from intrinsics_core import StreamChecker, answerability, citations, hallucination_detection, run
 
 BIKES = "Bike          Half day    Full day\nCity bike     €8          €12\nTandem        €18         €28"
 ROOMS = "Room 1 is free. Room 2 is full. Room 3 is free. Room 4 is full."
@@ -52,13 +52,6 @@ def test_each_line_of_an_answer_is_judged() -> None:
     for i in range(0, len(answer), 7):
         checker.feed(answer[i : i + 7])
     assert checker.close().label == "unfaithful"
-
-
-def test_a_score_is_that_of_the_plain_letters() -> None:
-    said = [{"role": "user", "content": "Who bakes?"}, {"role": "assistant", "content": "Sofia Griffin bakes."}]
-    plain, folded = "Sofia Griffin bakes the bread.", "So\ufb01a Gri\ufb03n bakes the bread."
-    scores = [run(fact_check(said, [text])).score for text in (plain, folded)]
-    assert scores[0] == pytest.approx(scores[1], abs=0.02)
 
 
 @pytest.mark.parametrize(

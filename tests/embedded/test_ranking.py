@@ -91,11 +91,3 @@ def test_any_number_of_candidates(runtime, count):
     found = ranked(runtime, "Who painted the ships?", [PASSAGES[i % 8] for i in range(count)])
     assert sorted(row.index for row in found.ranking) == list(range(count))
     assert all(0 < row.score < 1 for row in found.ranking)
-
-
-@pytest.mark.slow
-def test_odd_texts(runtime):
-    odd = [("", ""), ("", " \n"), ("🎉", "🎉🎉"), ("", "猫は窓のそばで眠っている。"), ("", "word " * 5000), PASSAGES[1]]
-    for question in ("🎉", "猫はどこ", "When was the lighthouse built?"):
-        assert all(0 <= score <= 1 for score in by_place(ranked(runtime, question, odd)))
-    assert ranked(runtime, "When was the lighthouse built?", odd).ranking[0].index == 5

@@ -251,12 +251,6 @@ def test_the_embedded_runtime_reads_with_it_and_says_so(folder):
         assert run(call(), pickle.loads(pickle.dumps(with_it))) == read  # noqa: S301  (our own)
 
 
-def test_a_verdict_does_not_depend_on_what_else_is_judged(folder):
-    runtime, another = EmbeddedRuntime(reader=folder), EmbeddedRuntime(reader=folder)  # one would remember
-    alone = run(context_relevance(QUESTION, DOCUMENTS[:1]), runtime).judgements[0]
-    assert run(context_relevance(QUESTION, DOCUMENTS), another).judgements[0] == alone
-
-
 def test_the_embedded_runtime_answers_scores_and_refuses_what_it_cannot(folder):
     runtime = EmbeddedRuntime(reader=folder)
     asked = (PAIRS[2][::-1],)

@@ -7,8 +7,8 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from intrinsics_core import answer_relevance, as_runtime, context_relevance, run
 from intrinsics_core import answerability as gate
+from intrinsics_core import as_runtime, context_relevance, run
 from intrinsics_core.embedded.heads import LinearHead
 from intrinsics_core.embedded.relevance import (
     FEATURES,
@@ -69,12 +69,6 @@ def test_labels_follow_the_score(runtime):
     assert {"relevant", "irrelevant"} <= {row.label for row in rows}
 
 
-def test_a_passage_is_judged_as_if_it_were_the_only_one(runtime):
-    together = run(context_relevance(asked(ANSWERABLE[0]), PASSAGES), runtime).judgements
-    alone = [run(context_relevance(asked(ANSWERABLE[0]), [text]), runtime).judgements[0] for text in PASSAGES]
-    assert [row.score for row in together] == [row.score for row in alone]
-
-
 def test_thresholds_are_the_callers():
     assert label_of(0.5, 0.5, 0.0) == "relevant"
     assert label_of(0.4, 0.5, 0.4) == "partially relevant"
@@ -117,11 +111,6 @@ def test_what_is_read_is_the_window_with_most_of_the_question_behind_its_title()
     assert to_read("", "", None) == ""
 
 
-def test_rows_of_a_table_are_read_with_their_columns():
-    table = "Mooring\n| Boat | Night |\n|---|---|\n| Yacht | 30 euros |\n| Dinghy | 9 euros |"
-    assert "Boat: Dinghy; Night: 9 euros" in to_read("What does mooring cost?", table)
-
-
 def test_a_reader_moves_the_score(encoder):
     question, passage = ANSWERABLE[0], PASSAGES[0]
     (q, p), head = encoder.encode([question, passage]), shipped_head("answerability", reads=True)
@@ -143,34 +132,11 @@ def test_odd_texts(runtime):
 
 
 HARBOUR = {"title": "Harbour Hotel", "text": "The hotel has 110 rooms and a rooftop bar. Breakfast is included."}
-GARDEN = {"title": "Garden Hotel", "text": "The hotel has 42 rooms. Breakfast costs 14 euros. There is no lift."}
-
-
-@pytest.mark.parametrize("question", ["Is there a rooftop bar at the Garden Hotel?", "Does it have a rooftop bar?"])
-def test_the_gate_is_about_the_document_that_is_named(question):
-    def label(name):
-        turns = [("user", f"How much is breakfast at the {name}?"), ("assistant", "It is in the list."),
-                 ("user", question.replace("Garden Hotel", name))]  # fmt: skip
-        return run(gate([{"role": role, "content": text} for role, text in turns], [GARDEN, HARBOUR])).label
-
-    assert [label("Garden Hotel"), label("Harbour Hotel")] == ["unanswerable", "answerable"]
 
 
 def test_a_turn_that_asks_nothing_passes():
     found = run(gate(asked("Thank you!"), [HARBOUR]))
     assert (found.label, found.probability) == ("answerable", None) and "asks nothing" in found.reason
-
-
-def test_an_answer_is_relevant_beside_it_or_says_too_little():
-    def said(answer):
-        turns = [*asked("When was the lighthouse built?"), {"role": "assistant", "content": answer}]
-        return run(answer_relevance(turns))
-
-    direct, beside = said("The lighthouse was built in 1871."), said("Mooring costs twelve crowns a night.")
-    assert direct.label == "relevant" != beside.label and direct.score > beside.score + 0.3
-    assert (said("I do not know that.").label, said("I do not know that.").score) == ("irrelevant", 0.0)
-    assert said("In 1871.").label == "relevant" and "too short" in said("Sure!").reason
-    assert said("Do you mean the old one or the new one?").score is None
 
 
 @pytest.mark.parametrize(
