@@ -43,6 +43,8 @@ REACH = 6.0
 SHOWN = 0.1
 """What the distance of a claim, and its names and numbers that are not found, count where the reader was shown all."""
 
+_SHOWN_OF_NEAREST = 160  # characters of the closest source sentence in an explanation
+
 READ = ("novel_unseen", "novel_names", "novel_numbers", "unpaired_unseen", "distant", "crossed", "assured", "doubted")
 """The columns of a head that reads; see `beside`."""
 
@@ -176,17 +178,6 @@ def label_of(probability: float, thresholds: Mapping[str, float]) -> Label:
     return "unfaithful" if probability < thresholds["unfaithful"] else "partial"
 
 
-def _clip(text: str, limit: int = 160) -> str:
-    plain = " ".join(text.split())
-    return plain if len(plain) <= limit else plain[: limit - 1].rstrip() + "…"
-
-
-def missing_words(evidence: Evidence) -> tuple[str, ...]:
-    """Surface forms of what is not in the sources: names and numbers first, then by rarity."""
-    ordered = sorted(evidence.missing, key=lambda unit: (not unit.is_detail, -unit.weight))
-    return tuple(dict.fromkeys(unit.text for unit in ordered))
-
-
 def _quoted(words: Sequence[str]) -> str:
     more = f" and {len(words) - 6} more" if len(words) > 6 else ""
     return ", ".join(f"'{word}'" for word in words[:6]) + more
@@ -207,8 +198,9 @@ def explanation(label: Label, missing: Sequence[str], foreign: Sequence[Unit], n
     if not parts:
         but = "" if faithful else ", but not what it makes of them"
         parts.append("the passages kept hold its words and numbers" + but)
-    parts.append(f'closest source sentence: "{_clip(nearest)}"')
-    return "; ".join(parts)
+    plain = " ".join(nearest.split())
+    shown = plain if len(plain) <= _SHOWN_OF_NEAREST else plain[: _SHOWN_OF_NEAREST - 1].rstrip() + "…"
+    return "; ".join([*parts, f'closest source sentence: "{shown}"'])
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,12 +248,11 @@ def _judge(
     if claims and (evidence.foreign or unread):
         probability = min(probability, just_below(head.thresholds["faithful"]))
     label: Label = label_of(probability, head.thresholds) if claims else "NA"
-    missing = missing_words(evidence) if claims else ()
+    ordered = sorted(evidence.missing, key=lambda unit: (not unit.is_detail, -unit.weight)) if claims else ()
+    missing = tuple(dict.fromkeys(unit.text for unit in ordered))
     cited = cite(evidence, head.citations) if claims else ()
     why = explanation(label, missing, evidence.foreign, None if nearest is None else sources.texts[nearest])
-    return SentenceSupport(
-        sentence, probability, odds, label, tuple(scores.tolist()), cited, nearest, missing, why
-    )  # fmt: skip
+    return SentenceSupport(sentence, probability, odds, label, tuple(scores.tolist()), cited, nearest, missing, why)
 
 
 def support(

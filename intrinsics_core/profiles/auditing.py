@@ -32,20 +32,12 @@ def certainty(task: Task, value: dict[str, Any], reply: Generated) -> Uncertaint
     return readers.certainty(*asking.label_in(value, reply, "certainty")[:3])
 
 
-def _answerability(task: Task, value: dict[str, Any], reply: Generated) -> Answerability:
-    return readers.answerability(*asking.label_in(value, reply, "answerability", value.get("confidence")))
-
-
 def probability(label: asking.Label) -> float:
     return readers.answerability(*label).probability or 0.0
 
 
 def answerable(task: Task, value: Answerability) -> tuple[str, float]:
     return writers.answerability(value), value.probability or 0.0
-
-
-def _addresses(task: Task, value: dict[str, Any], reply: Generated) -> float:
-    return asking.share(asking.label_in(value, reply, "answers_question"), _ADDRESSES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +62,9 @@ _SAID: Mapping[str, _Said] = {
         ANSWERABLE,
         '"answerability": "...", "confidence": ...',
         {"answerability": asking.enum_of(readers.ANSWERABLE), "confidence": asking.CONFIDENCE},
-        _answerability,
+        lambda task, value, reply: readers.answerability(
+            *asking.label_in(value, reply, "answerability", value.get("confidence"))
+        ),
         lambda task, value: asking.label_fields(
             "answerability", readers.ANSWERABLE, probability, *answerable(task, value)
         ),
@@ -96,7 +90,7 @@ _SAID: Mapping[str, _Said] = {
         "Judge whether the response addresses the last user turn of the conversation, true or not: 'yes' or 'no'.",
         '"answers_question": "..."',
         {"answers_question": asking.enum_of(_ADDRESSES)},
-        _addresses,
+        lambda task, value, reply: asking.share(asking.label_in(value, reply, "answers_question"), _ADDRESSES),
         lambda task, value: {"answers_question": _ADDRESSES[writers.share(value) < 0.5]},
         tokens=30,
     ),

@@ -55,9 +55,7 @@ _SNIPPET = asking.object_of(snippet=asking.TEXT)
 _REC_SCHEMA = asking.object_of(
     answer=asking.enum_of(_REC_RATINGS),
     feedback=asking.TEXT,
-    statements=asking.array_of(
-        asking.object_of(statement_string=asking.TEXT, citations=asking.array_of(_SNIPPET)),
-    ),
+    statements=asking.array_of(asking.object_of(statement_string=asking.TEXT, citations=asking.array_of(_SNIPPET))),
 )
 
 
@@ -103,16 +101,8 @@ def _rate(task: Task) -> Sequence[Generate]:
     if task.options.get("style") != "rec":
         return _ask_own(task)
     shown = {**_answered(task), "criterion": f"{_metric(task)}: {_METRICS[_metric(task)]}"}
-    return asking.json_request(
-        task,
-        "evaluate",
-        _REC_INSTRUCTION,
-        _REC_SHAPE,
-        shown,
-        _REC_SCHEMA,
-        max_tokens=1536,
-        last=_REC_LAST_LINE,
-    )
+    asked = ("evaluate", _REC_INSTRUCTION, _REC_SHAPE, shown, _REC_SCHEMA, _REC_LAST_LINE)
+    return asking.json_request(task, *asked, max_tokens=1536)
 
 
 def _evaluation(task: Task, replies: Sequence[Reply]) -> Evaluation:

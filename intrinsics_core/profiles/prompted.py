@@ -19,7 +19,7 @@ from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Generate, Reply
-from intrinsics_core.protocol.results import Ranking, Uncertainty
+from intrinsics_core.protocol.results import Ranking
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, rankings, readers, writers
 from intrinsics_core.text.layout import laid_out
@@ -46,21 +46,9 @@ def _question(task: Task) -> dict[str, Any]:
     return {"conversation": asking.shown(to_last_question(task))}
 
 
-def _one_document(task: Task) -> dict[str, Any]:
-    return _question(task) | {"document": asking.documents_shown(task)[0]}
-
-
-def _two_passages(task: Task) -> dict[str, Any]:
-    return asking.conversation_shown(task) | {"passages": dict(zip("AB", asking.documents_shown(task), strict=True))}
-
-
 def _claim(task: Task) -> dict[str, Any]:
     claim = ended(f"The answer to the question “{defuse(task.query)}” is: {defuse(task.response)}")
     return {"source": asking.documents_shown(task)[0], "claim": claim}
-
-
-def _certainty(task: Task, replies: Sequence[Reply]) -> Uncertainty:
-    return auditing.certainty(task, *asking.read_object(replies, '{"certainty": "0" … "9"}'))
 
 
 def _listed(task: Task, replies: Sequence[Reply]) -> Ranking:
@@ -121,7 +109,7 @@ _FORMATS: dict[str, Format[Any]] = {
         "label from 0 to 1.",
         "context_relevance",
         readers.RELEVANCE,
-        _one_document,
+        lambda task: _question(task) | {"document": asking.documents_shown(task)[0]},
         lambda task, label: readers.judgement(task, *label),
         asking.relevance,
         lambda task, value: (writers.judgement(task, value), value.score or 0.0),
@@ -143,7 +131,9 @@ _FORMATS: dict[str, Format[Any]] = {
         "nothing. State your confidence in the choice from 0 to 1.",
         "preferred",
         asking.PAIR,
-        _two_passages,
+        lambda task: (
+            asking.conversation_shown(task) | {"passages": dict(zip("AB", asking.documents_shown(task), strict=True))}
+        ),
     ),
     "listwise": Format(
         asking.for_json(
@@ -170,7 +160,7 @@ _FORMATS: dict[str, Format[Any]] = {
             _with_documents,
             100,
         ),
-        _certainty,
+        lambda task, replies: auditing.certainty(task, *asking.read_object(replies, '{"certainty": "0" … "9"}')),
         lambda task, value: asking.said(certainty=writers.certainty(value)),
     ),
     **sentence_verdicts.FORMATS,

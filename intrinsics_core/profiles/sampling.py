@@ -54,9 +54,8 @@ def _groups(task: Task, replies: Sequence[Reply]) -> Groups:
 
 def _write_groups(task: Task, value: Groups) -> str:
     if sorted(number for group in value for number in group) != list(range(len(task.options.get("answers", ())))):
-        raise InvalidInput(
-            "value does not contain every answer exactly once", expected="groups of all answers", got=repr(value)
-        )
+        what = "value does not contain every answer exactly once"
+        raise InvalidInput(what, expected="groups of all answers", got=repr(value))
     return asking.said(groups=[[f"a{number}" for number in group] for group in value])
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from intrinsics_core.profiles import asking
 from intrinsics_core.protocol.errors import IntrinsicsError, MalformedReply
 from intrinsics_core.protocol.profile import Format
-from intrinsics_core.protocol.requests import Generated, Program, Reply
+from intrinsics_core.protocol.requests import Generated, Program
 from intrinsics_core.protocol.results import Citations, HallucinationDetection, Result
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
@@ -192,7 +192,7 @@ def telling(found: Missing, error: IntrinsicsError) -> Missing:
 
 def verdicts_said(task: Task, value: HallucinationDetection) -> list[dict[str, Any]]:
     return [
-        {"id": f"r{i}", "reason": writers.explanation(verdict), "faithfulness": verdict.label}
+        {"id": f"r{i}", "reason": verdict.explanation or "", "faithfulness": verdict.label}
         for i, verdict in enumerate(writers.verdicts(task, value))
     ]
 
@@ -217,10 +217,6 @@ _render = asking.for_json(
 )
 
 
-def _read_citations(task: Task, replies: Sequence[Reply]) -> Citations:
-    return citations(task, *asking.read_object(replies, '{"citations": [{...}, ...]}'), "citations", "response")
-
-
 FORMATS: Mapping[str, Format[Any]] = {
     "hallucination-detection": Format(
         _render,
@@ -238,7 +234,9 @@ FORMATS: Mapping[str, Format[Any]] = {
             64,
             per="sentence",
         ),
-        _read_citations,
+        lambda task, replies: citations(
+            task, *asking.read_object(replies, '{"citations": [{...}, ...]}'), "citations", "response"
+        ),
         lambda task, value: asking.said(citations=sources_said(task, value, "response")),
     ),
 }

@@ -2,7 +2,7 @@
 
 Documented repairs, beyond those of `json_reply` and after the reasoning (`reasoning`): a label is known by the first
 line of the reply; a certainty may be given as a digit d (0.05 + 0.1 d) or as the percentage it stands for; a confidence
-in many ways (`confidence`); sentence ids may be numbers or tags in any case (``7``, ``"7"``, ``"<c7>"``, ``"C7"``).
+as a share or in per cent; sentence ids may be numbers or tags in any case (``7``, ``"7"``, ``"<c7>"``, ``"C7"``).
 Everything else is a :class:`~intrinsics_core.protocol.errors.MalformedReply`.
 
 Probabilities come from log-probabilities. Where the runtime gives none they are what the model states of itself, if the
@@ -20,7 +20,6 @@ from intrinsics_core.protocol.requests import Generated, Reply
 from intrinsics_core.protocol.results import Answerability, Faithfulness, Judgement, QueryRewrite, Uncertainty
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, literals, reasoning
-from intrinsics_core.replies.confidence import in_label
 from intrinsics_core.replies.json_reply import malformed
 from intrinsics_core.replies.labels import label_probabilities
 from intrinsics_core.replies.placeholders import says_nothing
@@ -33,6 +32,9 @@ DIGITS = tuple("0123456789")
 PERCENTAGES = tuple(f"{5 + 10 * int(d):02d}%" for d in DIGITS)
 CERTAINTIES, SHARES = ({name: round(0.05 + 0.1 * d, 2) for d, name in enumerate(of)} for of in (DIGITS, PERCENTAGES))
 """What each digit of a certainty stands for, and each percentage."""
+
+_STATED = re.compile(r"(\d{1,20}(?:[.,]\d{0,20})?|[.,]\d{1,20}) ?(?:(%)|/ ?(\d{1,20}))?")
+_ABOVE_EVEN = 0.01  # what a label is above an even chance where no confidence counts: it still decides
 
 RELEVANCE_SCORES = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.0}
 
@@ -118,13 +120,43 @@ def probabilities(
     Args:
         chosen: the label that the reply gives, one of ``options``.
         start: where in the reply's text the label begins.
-        stated: the confidence in ``chosen`` that the model states (`confidence`).
+        stated: the confidence in ``chosen`` that the model states.
     """
     if measured := label_probabilities(reply.logprobs, options, start):
         return _favouring(chosen, measured)
-    confidence = in_label(stated, len(options))
+    confidence = _confidence_in_label(stated, len(options))
     rest = (1 - confidence) / (len(options) - 1)
     return {option: confidence if option == chosen else rest for option in options}
+
+
+def _confidence_in_label(stated: Any, options: int) -> float:
+    """The probability of the label that a model chose of so many ``options``, by the confidence that it states.
+
+    Nothing stated leaves the label alone: 1. What is stated and cannot be read is hardly more than an even chance. So
+    is less than an even chance: it contradicts the label, and the label counts.
+    """
+    if stated is None:
+        return 1.0
+    share, even = _share(stated), 1 / options
+    return even + _ABOVE_EVEN if share is None or share < even else share
+
+
+def _share(stated: Any) -> float | None:
+    """A confidence in 0..1: a share, a number from 10 up to 100, or a text of either, with % or as ``8/10``.
+
+    10 is 10 of 10, since nobody chooses a label that is 10% likely. None where it is none of these. So is 7, which may
+    be 7% or 7 of 10.
+    """
+    if isinstance(stated, bool) or not isinstance(stated, int | float | str):
+        return None
+    whole: float | None = None
+    if isinstance(stated, str):
+        if not (said := _STATED.fullmatch(stated.strip())):
+            return None
+        stated, whole = float(said[1].replace(",", ".")), 100.0 if said[2] else float(said[3]) if said[3] else None
+    if whole is None:
+        whole = 10 if stated == 10 else 100 if 10 < stated <= 100 else 1
+    return float(stated / whole) if 0 <= stated <= whole > 0 else None
 
 
 def _favouring(chosen: str, measured: dict[str, float]) -> dict[str, float]:

@@ -41,7 +41,6 @@ from intrinsics_core.text.sentences import Span
 
 T = TypeVar("T")
 _FALLBACK = "is a fallback, which cannot be written as a verdict"
-_NOT_THERE = "is not the text at these offsets"
 
 
 def given(value: Any, kind: type[T]) -> T:
@@ -213,11 +212,6 @@ def verdicts(task: Task, value: HallucinationDetection) -> Sequence[SentenceVerd
     return value.sentences
 
 
-def explanation(verdict: SentenceVerdict) -> str:
-    """Why, for a field that must be there: empty where nothing is said."""
-    return verdict.explanation or ""
-
-
 def entailment(detect: Callable[[Task, HallucinationDetection], str] | None) -> Callable[[Task, float], str] | None:
     """Support for the whole answer as the verdicts of a hallucination adapter: the nearest label, for every sentence.
 
@@ -248,21 +242,19 @@ def cited(task: Task, value: Citations) -> list[list[int]]:
     first = {(document, sentence.begin): number for number, (document, sentence) in enumerate(every)}
     last = {(document, sentence.end): number for number, (document, sentence) in enumerate(every)}
     for i, c in enumerate(value.citations):
-        named = f"citations[{i}]"
-        span = c.response_begin, c.response_end
-        if (at := responses.get(span)) is None:
-            _wrong(f"{named}.response_begin", "is not a sentence of the response", "a sentence's span", span)
-        if c.document_id not in texts:
-            _wrong(f"{named}.document_id", "is unknown", ", ".join(map(repr, texts)), c.document_id)
-        span = c.document_begin, c.document_end
-        begin, end = first.get((c.document_id, span[0])), last.get((c.document_id, span[1]))
-        if begin is None or end is None or end < begin:
-            what = "does not begin a span of whole sentences of the document"
-            _wrong(f"{named}.document_begin", what, "from a sentence's begin to a sentence's end", span)
-        if c.response_text != task.response[c.response_begin : c.response_end]:
-            _wrong(f"{named}.response_text", _NOT_THERE, "the response's own text", c.response_text)
-        if c.document_text != texts[c.document_id][slice(*span)]:
-            _wrong(f"{named}.document_text", _NOT_THERE, "the document's own text", c.document_text)
+        at = responses.get((c.response_begin, c.response_end), -1)
+        begin = first.get((c.document_id, c.document_begin), len(every))
+        end = last.get((c.document_id, c.document_end), -1)
+        right = {
+            "response_begin": at >= 0,
+            "document_id": c.document_id in texts,
+            "document_begin": begin <= end,
+            "response_text": c.response_text == task.response[c.response_begin : c.response_end],
+            "document_text": c.document_text == texts.get(c.document_id, "")[c.document_begin : c.document_end],
+        }
+        for name in (name for name, is_right in right.items() if not is_right):
+            what = "does not belong to a sentence of the response and to whole sentences of a document"
+            _wrong(f"citations[{i}].{name}", what, "the spans of whole sentences, and their texts", getattr(c, name))
         numbers[at].update(range(begin, end + 1))
     return [sorted(found) for found in numbers]
 

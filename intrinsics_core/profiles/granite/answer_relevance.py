@@ -89,7 +89,9 @@ def formats(family: Family) -> Mapping[str, Format[Any]]:
             _relevance,
             _write_relevance,
         ),
-        "answer-rewrite": Format(where_it_can, _rewritten, _write_rewritten),
+        "answer-rewrite": Format(
+            where_it_can, _rewritten, lambda task, value: writers.as_json({_REWRITE: writers.free_text(value)})
+        ),
     }
 
 
@@ -125,10 +127,5 @@ def _write_relevance(task: Task, value: AnswerRelevance) -> str:
         raise InvalidInput("value.category does not belong to the label",
                            expected="; ".join(", ".join(names) for names in _CATEGORIES.values()),
                            got=repr((label, value.category)))  # fmt: skip
-    return writers.as_json(
-        {_ANALYSIS: value.analysis or "", _CATEGORY: value.category, _JUDGMENT: label == "relevant"}, indent=2
-    )
-
-
-def _write_rewritten(task: Task, value: str) -> str:
-    return writers.as_json({_REWRITE: writers.free_text(value)})
+    said = {_ANALYSIS: value.analysis or "", _CATEGORY: value.category, _JUDGMENT: label == "relevant"}
+    return writers.as_json(said, indent=2)

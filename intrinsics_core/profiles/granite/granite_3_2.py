@@ -103,9 +103,8 @@ def _verdict(value: Any, reply: Generated) -> sentence_ids.Verdict:
     match = _RANGE.fullmatch(text)
     low, high = sorted(map(float, match.groups())) if match else (2.0, 2.0)
     if high > 1:
-        raise malformed(
-            "a faithfulness value is not a score range", reply.text, '"0.9-1.0", "unanswerable" or "NA"', value
-        )
+        what = "a faithfulness value is not a score range"
+        raise malformed(what, reply.text, '"0.9-1.0", "unanswerable" or "NA"', value)
     label: Faithfulness = "unfaithful" if high <= _UNFAITHFUL_BELOW else "faithful" if low >= 0.5 else "partial"
     return label, round((low + high) / 2, 4), None
 
@@ -173,10 +172,9 @@ def profile(*, spelling: Literal["card", "paper"] = "card", explain: bool = True
     family = Family(grounded=(" " if paper else "") + prompts.GROUNDED, documents=_documents)
     rewrite_role = _REWRITE.replace("the last user utterance", "the last utterance") if paper else _REWRITE
 
-    def rewrite_prompt(task: Task) -> str:
-        return family.context(task, to_last_question(task)) + opening(rewrite_role)
-
-    ask_rewrite = partial(ask, "query-rewrite", rewrite_prompt)
+    ask_rewrite = partial(
+        ask, "query-rewrite", lambda task: family.context(task, to_last_question(task)) + opening(rewrite_role)
+    )
     formats: dict[str, Format[Any]] = {
         "query-rewrite": Format(
             within_expansion(ask_rewrite(max_tokens=80), ask_rewrite(max_tokens=256, constraint=_REWRITE_SCHEMA)),

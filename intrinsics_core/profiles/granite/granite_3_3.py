@@ -83,13 +83,9 @@ def _list_of(**fields: dict[str, object]) -> JsonSchema:
         "title": "_MODEL_OUTPUT_ENTRY",
         "type": "object",
     }
+    items = {"$ref": "#/$defs/_MODEL_OUTPUT_ENTRY"}
     return JsonSchema(
-        {
-            "$defs": {"_MODEL_OUTPUT_ENTRY": entry},
-            "items": {"$ref": "#/$defs/_MODEL_OUTPUT_ENTRY"},
-            "title": "_MODEL_OUTPUT",
-            "type": "array",
-        }
+        {"$defs": {"_MODEL_OUTPUT_ENTRY": entry}, "items": items, "title": "_MODEL_OUTPUT", "type": "array"}
     )
 
 
@@ -142,7 +138,7 @@ def _fenced(name: str, write: Callable[[Task, Any], str], task: Task, value: Any
 
 def _write_verdicts(task: Task, value: HallucinationDetection) -> str:
     verdicts = enumerate(writers.verdicts(task, value))
-    return writers.as_json([{"i": i, "r": writers.explanation(verdict), "f": verdict.label} for i, verdict in verdicts])
+    return writers.as_json([{"i": i, "r": verdict.explanation or "", "f": verdict.label} for i, verdict in verdicts])
 
 
 _ask_rewrite = partial(ask, "query-rewrite", _rewrite_prompt, max_tokens=256, constraint=Regex(_REWRITE_REGEX))
@@ -174,9 +170,7 @@ def profile(*, explain: bool = True) -> Profile:
         "citations": Format(
             ask("citations", prompts.citation_prompt(_DIALECT, _CITE), max_tokens=1024, constraint=_LINKS),
             _cite,
-            lambda task, value: writers.as_json(
-                [{"r": i, "c": numbers} for i, numbers in enumerate(writers.cited(task, value))]
-            ),
+            lambda task, value: writers.as_json([{"r": i, "c": c} for i, c in enumerate(writers.cited(task, value))]),
         ),
         "entailment": Format(_ask_detect, prompts.entailment(_detect), writers.entailment(_write_verdicts)),
     }

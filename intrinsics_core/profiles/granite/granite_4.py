@@ -30,8 +30,6 @@ def at_hand(**hints: Any) -> AdapterProfile:
         InvalidInput: it names none.
     """
     if not (places := [place for place in os.environ.get(VARIABLE, "").split(os.pathsep) if place]):
-        raise InvalidInput(
-            "profile granite-4 needs to know where its adapters are",
-            expected=f"'granite-4:FOLDER', 'granite-4:owner/name@commit', or the environment variable {VARIABLE}",
-        )
+        expected = f"'granite-4:FOLDER', 'granite-4:owner/name@commit', or the environment variable {VARIABLE}"
+        raise InvalidInput("profile granite-4 needs to know where its adapters are", expected=expected)
     return profile(*places, **hints)

@@ -233,7 +233,7 @@ def entailment(detect: Callable[[Task, Sequence[Reply]], Any]) -> Callable[[Task
     return parse
 
 
-def write_comparison(task: Task, value: float) -> str:
+def _write_comparison(task: Task, value: float) -> str:
     """The letter of the preferred passage, without the explanation that nothing is known of; a tie is the first's."""
     return "A" if writers.share(value) >= 0.5 else "B"
 
@@ -245,8 +245,8 @@ def _chat(messages: Callable[[Task], tuple[Message, ...]], **fields: Any) -> Ren
     return lambda task: [Generate(intrinsic=task.intrinsic, messages=messages(task), **fields)]
 
 
-def _said(prompt: Prompt) -> Callable[[Task], tuple[Message, ...]]:
-    return lambda task: (Message("user", prompt(task)),)
+def _said(prompt: Prompt, **fields: Any) -> Render:
+    return _chat(lambda task: (Message("user", prompt(task)),), **fields)
 
 
 def _with_documents(task: Task) -> Sequence[Generate]:
@@ -256,9 +256,9 @@ def _with_documents(task: Task) -> Sequence[Generate]:
 
 CHAT_FORMATS: Mapping[str, Format[Any]] = {
     **sampling.FORMATS,
-    "comparison": Format(_chat(_said(comparison_prompt), max_tokens=4096, logprobs=True), comparison, write_comparison),
-    "synonym-query": common_formats.one_query(_chat(_said(synonym_prompt), max_tokens=512)),
-    "reverse-question": common_formats.one_query(_chat(_said(reverse_prompt), max_tokens=512)),
+    "comparison": Format(_said(comparison_prompt, max_tokens=4096, logprobs=True), comparison, _write_comparison),
+    "synonym-query": common_formats.one_query(_said(synonym_prompt, max_tokens=512)),
+    "reverse-question": common_formats.one_query(_said(reverse_prompt, max_tokens=512)),
     "sample-answer": common_formats.whole_text(_chat(conversation, max_tokens=512)),
     "answer": common_formats.whole_text(_with_documents),
 }

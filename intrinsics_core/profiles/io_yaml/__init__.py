@@ -119,11 +119,9 @@ def _format(spec: Spec, kind: Kind) -> Format[Any]:
 
     def render_task(task: Task) -> Sequence[Generate]:
         if kind.one_document and len(task.documents) != 1:
-            raise InvalidInput(
-                f"{spec.name} judges one document at a time",
-                expected="documents=[one] (as_json=True takes its text as an argument)",
-                got=f"{len(task.documents)} documents",
-            )
+            what, expected = f"{spec.name} judges one document at a time", "documents=[one]"
+            expected += " (as_json=True takes its text as an argument)"
+            raise InvalidInput(what, expected=expected, got=f"{len(task.documents)} documents")
         return render(spec, view(task))
 
     return Format(

@@ -156,11 +156,8 @@ def _root(location: Place) -> tuple[Path, str]:
         return path, str(path)
     place = HubPlace.parse(str(location))
     if place is None or not place.pinned:
-        raise InvalidInput(
-            "there are no adapters at this location",
-            expected="a folder, or owner/name@commit on the hub, with the commit's full hash of 40 digits",
-            got=repr(str(location)),
-        )
+        expected = "a folder, or owner/name@commit on the hub, with the commit's full hash of 40 digits"
+        raise InvalidInput("there are no adapters at this location", expected=expected, got=repr(str(location)))
     try:
         return place.download([f"*{FILE}"]), str(location)
     except ImportError as error:
@@ -196,10 +193,9 @@ def choose(
         spec = read(one)
         other, _ = chosen.setdefault(spec.name, (one, spec))
         if other is not one:
-            raise InvalidInput(
-                f"{place} has several adapters for {spec.name!r}: {other} and {one}",
-                expected="base= and technology= to choose one, or a location that chooses: PLACE#granite-4.1-3b/lora",
-            )
+            what = f"{place} has several adapters for {spec.name!r}: {other} and {one}"
+            expected = "base= and technology= to choose one, or a location that chooses: PLACE#granite-4.1-3b/lora"
+            raise InvalidInput(what, expected=expected)
     return chosen.values()
 
 

@@ -151,9 +151,8 @@ def _uncertainty(spec: Spec, task: Task, reply: Generated) -> Uncertainty:
 
 
 def _say_uncertainty(spec: Spec, task: Task, value: Uncertainty) -> Any:
-    if (rule := spec.likelihood) is not None:
-        return _said(spec, writers.certainty(value, rule.values))
-    return _said(spec, writers.certainty(value), writers.certainty(value, readers.SHARES))
+    scales = [spec.likelihood.values] if spec.likelihood else [readers.CERTAINTIES, readers.SHARES]
+    return _said(spec, *(writers.certainty(value, scale) for scale in scales))
 
 
 # --- records of sentences ---------------------------------------------------------------------------------------------
@@ -226,14 +225,14 @@ def _say_hallucination(spec: Spec, task: Task, value: HallucinationDetection) ->
     reason = next(iter(others), None if record else "e")
     rows = []
     for i, verdict in enumerate(writers.verdicts(task, value)):
-        why = writers.explanation(verdict)
+        why = verdict.explanation or ""
         row: dict[str, Any] = {number: i, label: admitted(record.get(label, {}), verdict.label) or verdict.label}
         if reason is not None:
             row[reason] = why
         like_another = why.strip().casefold() in _LABELS - {verdict.label.casefold()}
         if reason and like_another and not _verdict_field(record, row):
-            raise InvalidInput(f"sentences[{i}].explanation reads like another label",
-                               expected="a reason in words", got=repr(why))  # fmt: skip
+            what = f"sentences[{i}].explanation reads like another label"
+            raise InvalidInput(what, expected="a reason in words", got=repr(why))
         rows.append(_ordered(record, row))
     return rows
 
