@@ -19,6 +19,7 @@ from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.training.checkpoints import CHECKPOINTS, WHOLE
 from intrinsics_core.training.examples import Example
 from intrinsics_core.training.regime import Regime
+from intrinsics_core.training.working_type import working_type
 
 _NEEDED = ("torch", "transformers", "peft", "trl", "datasets")
 _QUERIES, _OUTPUT = ("q_proj", "k_proj", "v_proj"), ("o_proj",)
@@ -26,7 +27,7 @@ _QUERIES, _OUTPUT = ("q_proj", "k_proj", "v_proj"), ("o_proj",)
 
 @dataclass(frozen=True)
 class Base:
-    """A base model: where it is, and how it is loaded."""
+    """A base model: where it is, and how it is loaded. With ``dtype="float32"`` all is computed in it, too."""
 
     model: str
     revision: str | None = None
@@ -192,7 +193,7 @@ def _arguments(regime: Regime, folder: Path, base: Base, *, grouped: bool, held:
         report_to=["tensorboard"] if find_spec("tensorboard") else [],
         disable_tqdm=True,
         use_cpu=not on_gpu,
-        bf16=on_gpu and torch.cuda.is_bf16_supported(),
+        bf16=base.dtype != "float32" and working_type(torch.device("cuda" if on_gpu else "cpu")) is torch.bfloat16,
         gradient_checkpointing=False,
         **stops,
     )

@@ -1,7 +1,7 @@
 """The reader's layers written out for training: the same numbers as `model.CrossEncoder`, a fifth faster.
 
 Weights stay in float32 where the optimiser moves them. A step casts them once for all replicas to the type that the
-processor multiplies fastest (`model.working_type`), and nothing is cast between the layers. Query, key and value are
+processor multiplies fastest (`working_type`), and nothing is cast between the layers. Query, key and value are
 one product; rows of one length need no mask.
 """
 
@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from intrinsics_core.training.working_type import working_type
 from training.build_encoder import EPSILON
-from training.reader.model import CrossEncoder, working_type
+from training.reader.model import CrossEncoder
 
 Weights = dict[str, Tensor]
 WIDE_EPSILON = 1e-5  # of all-mpnet-base-v2

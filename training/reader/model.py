@@ -8,9 +8,7 @@ attention spends four times as long on the way back.
 
 from __future__ import annotations
 
-import timeit
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from intrinsics_core.training.working_type import working_type
 from training.build_encoder import EPSILON, HEADS, HIDDEN, LAYERS, checked_weights, layers_of
 from training.reader.limits import TOKENIZER, assembled
 from training.reader.pairs import TASKS
@@ -120,27 +119,6 @@ def padded(
         types[i, begin : len(row)] = 1
         mask[i, : len(row)] = 1
     return torch.from_numpy(ids).to(device), torch.from_numpy(types).to(device), torch.from_numpy(mask).to(device)
-
-
-def working_type(device: torch.device) -> torch.dtype:
-    """bfloat16 on a GPU and on a CPU that multiplies matrices of it faster, else float32.
-
-    A processor may have instructions for it (AVX-512) and still be slower with it than in float32, so it is measured.
-    """
-    able = getattr(torch.cpu, "get_capabilities", dict)()  # a torch that cannot tell works in float32
-    if device.type == "cpu" and not able.get("amx_bf16") and not (able.get("avx512_bf16") and _bfloat16_is_faster()):
-        return torch.float32
-    return torch.bfloat16
-
-
-@cache
-def _bfloat16_is_faster() -> bool:
-    """Whether this processor takes less than two thirds of the time of float32 to multiply matrices of bfloat16."""
-    took = []
-    for dtype in (torch.float32, torch.bfloat16):
-        a, b = torch.ones(512, HIDDEN, dtype=dtype), torch.ones(HIDDEN, 4 * HIDDEN, dtype=dtype)
-        took.append(min(timeit.repeat(lambda a=a, b=b: a @ b, number=1, repeat=9)))  # type: ignore[misc]
-    return took[0] > 1.5 * took[1]
 
 
 @torch.inference_mode()

@@ -144,3 +144,16 @@ def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path]) -
     assert stopped.exit_code == 130 and "--resume goes on" in stopped.output
     other = CliRunner().invoke(app, [*arguments[:-1], "nowhere_proj", "--out", str(tmp_path / "other")])
     assert other.exit_code == 2 and "the model has no layers named 'nowhere_proj'" in other.output
+
+
+@pytest.mark.parametrize("dtype", ["auto", "float32"])
+def test_products_are_of_the_fastest_type_unless_float32_is_asked_for(tmp_path: Path, dtype: str) -> None:
+    import torch
+
+    from intrinsics_core.training.fitting import Base, _arguments
+    from intrinsics_core.training.regime import Regime
+    from intrinsics_core.training.working_type import working_type
+
+    fastest = working_type(torch.device("cpu"))
+    made = _arguments(Regime(), tmp_path, Base("base", device="cpu", dtype=dtype), grouped=False, held=False)
+    assert made.bf16 == (dtype == "auto" and fastest is torch.bfloat16)
