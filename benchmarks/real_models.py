@@ -5,13 +5,16 @@
 
 DOOR is `llama_cpp` (llama.cpp's own server in a process of its own, by the package `xllamacpp`, or any server that
 `--base-url` names), `vllm` or `transformers` (both in this process). NAME is one of `benchmarks.fetch_models`, which
-fetches the files. SET is a set of `benchmarks.quality_everyday`.
+fetches the files. SET is a set of `benchmarks.quality_everyday`. `transformers` works in bfloat16
+where the processor multiplies it faster, else in float32.
 
 Each table has the model by the intrinsic, the same model by the plainest question that can be answered with yes or no,
 and the embedded default, on the same items: AUROC with a 95% interval of a bootstrap over texts, and the share of the
-label that is given most often. A judge that says one thing of all has 1.00 there. The cascade asks the default first,
-and the model where the default is unsure: AUROC, and how many of the model's own requests it needed. Of what writes
-texts and lists there is no truth: malformed replies, repeats, tokens and seconds alone.
+label that is given most often. A judge that says one thing of all has 1.00 there. How many labels are right is told
+twice: where a score of .5 divides, and where a threshold does that was fitted on the other texts, as `calibrate` fits
+one. Half of the items of a table are right and half are wrong, as far as there are as many. The cascade asks the
+default first, and the model where the default is unsure: AUROC, and how many of the model's own requests it needed. Of
+what writes texts and lists there is no truth: malformed replies, repeats, tokens and seconds alone.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -42,8 +46,9 @@ from intrinsics_core.calibration.fitting import auroc
 from intrinsics_core.profiles.cascaded import JUDGED
 from intrinsics_core.protocol.requests import Generate, Generated, Outcome, Request, TokenLogprob
 from intrinsics_core.protocol.task import Message
-from intrinsics_core.runtimes.base import AsyncRuntime, Runtime
+from intrinsics_core.runtimes.base import BlockingRuntime, Runtime
 from intrinsics_core.runtimes.cascade import Cascade
+from intrinsics_core.training.working_type import working_type
 
 DOORS = ("llama_cpp", "vllm", "transformers")
 SEED = 0
@@ -72,7 +77,7 @@ class Table:
     plainest: str | None = None
 
 
-class Kept(AsyncRuntime):
+class Kept(BlockingRuntime):
     """Another runtime, and what it was asked: requests, repeats of malformed replies, tokens, seconds.
 
     Replies are kept in a file, where one is named. What was asked before is answered from there, with the seconds that
@@ -80,7 +85,7 @@ class Kept(AsyncRuntime):
     """
 
     def __init__(self, other: Runtime, file: Path | None) -> None:
-        self.other, self.profile, self.concurrency, self.file = other, other.profile, 1, file
+        self.other, self.profile, self.concurrency, self.file = other, other.profile, 16, file
         self.known = dict(_replies(file)) if file and file.exists() else {}
         self.begin()
 
@@ -90,29 +95,33 @@ class Kept(AsyncRuntime):
         self.tokens = (0, 0)
         self.seconds = 0.0
 
-    async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
-        return [await self._one(request) for request in requests]
+    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
+        """What is known, and the rest asked together: a runtime in this process reads what they share once."""
+        keys = [hashlib.sha256(repr(request).encode()).hexdigest() for request in requests]
+        new = {key: request for key, request in zip(keys, requests, strict=True) if key not in self.known}
+        begun = time.perf_counter()
+        outcomes = dict(zip(new, self.other.handle(list(new.values())), strict=True)) if new else {}
+        seconds = (time.perf_counter() - begun) / max(1, len(new))
+        for key, outcome in outcomes.items():
+            if not isinstance(outcome, IntrinsicsError):
+                self.known[key] = outcome, seconds
+                self._keep(key, outcome, seconds)
+        for key, request in zip(keys, requests, strict=True):
+            self._count(request, *self.known.get(key, (None, 0.0)))
+        return [self.known[key][0] if key in self.known else outcomes[key] for key in keys]
 
-    async def _one(self, request: Request) -> Outcome:
-        key = hashlib.sha256(repr(request).encode()).hexdigest()
+    def _keep(self, key: str, outcome: Outcome, seconds: float) -> None:
+        if self.file and isinstance(outcome, Generated):
+            with self.file.open("ab") as file:
+                file.write(_LINE.dump_json((key, outcome, seconds)) + b"\n")
+
+    def _count(self, request: Request, outcome: Outcome | None, seconds: float) -> None:
         self.requests += 1
         self.repeats += isinstance(request, Generate) and request.attempt > 0
-        if key not in self.known:
-            begun = time.perf_counter()
-            (outcome,) = await self.other.ahandle([request])
-            found = outcome, time.perf_counter() - begun
-            if isinstance(outcome, IntrinsicsError):
-                return outcome
-            self.known[key] = found
-            if self.file and isinstance(outcome, Generated):
-                with self.file.open("ab") as file:
-                    file.write(_LINE.dump_json((key, outcome, found[1])) + b"\n")
-        outcome, seconds = self.known[key]
         self.seconds += seconds
         if isinstance(outcome, Generated):
             read, written = self.tokens
             self.tokens = (read + outcome.usage.prompt_tokens, written + outcome.usage.completion_tokens)
-        return outcome
 
 
 _LINE = TypeAdapter(tuple[str, Generated, float])
@@ -141,8 +150,13 @@ def tables(name: str, count: int) -> list[Table]:
     rng = random.Random(SEED)
 
     def drawn(items: list[Item]) -> list[Item]:
+        """As many right ones as wrong ones."""
         rng.shuffle(items)
-        return items[:count]
+        right, wrong = ([item for item in items if item.truth is truth] for truth in (True, False))
+        half = min(max(1, count // 2), len(right), len(wrong))
+        found = right[:half] + wrong[:half]
+        rng.shuffle(found)
+        return found
 
     questions = drawn([Item(row.text, row.document, row.question, truth=row.answerable) for row in asked])
     judged = drawn([Item(r.text, r.documents[0]["text"], r.question, r.answer, r.supported) for r in answers])
@@ -202,20 +216,21 @@ while True:
 
 
 @contextmanager
-def door(name: str, model: str, url: str | None, port: int = 8090, threads: int = 1) -> Iterator[Runtime]:
+def door(name: str, model: str, url: str | None, port: int = 8090) -> Iterator[Runtime]:
     """The runtime behind a door, and for a while the server that it asks."""
     to = folder()
     if to is None and url is None:
         raise SystemExit(f"{FOLDER} names no folder: see benchmarks.fetch_models")
     if name != "llama_cpp":
         assert to is not None
-        yield as_runtime({"kind": name, "model": str(MODELS[model].safetensors(to)), "context_length": 4096})
+        given = {"kind": name, "model": str(MODELS[model].safetensors(to)), "context_length": 4096}
+        yield as_runtime({**given, "dtype": _dtype()} if name == "transformers" else given)
         return
     own = None
     if url is None:
         assert to is not None
         own = subprocess.Popen(
-            [sys.executable, "-c", _SERVE, str(MODELS[model].gguf(to)), str(port), str(threads)],
+            [sys.executable, "-c", _SERVE, str(MODELS[model].gguf(to)), str(port), str(os.cpu_count() or 1)],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         url = f"http://127.0.0.1:{port}/v1"
@@ -225,6 +240,14 @@ def door(name: str, model: str, url: str | None, port: int = 8090, threads: int 
     finally:
         if own is not None:
             own.terminate()
+
+
+def _dtype() -> str:
+    """The type that this process multiplies fastest."""
+    import torch
+
+    kind = "cuda" if torch.cuda.is_available() else "cpu"
+    return str(working_type(torch.device(kind))).removeprefix("torch.")
 
 
 def _wait(url: str, most: int = 600) -> None:
@@ -251,15 +274,18 @@ def by_intrinsic(table: Table, asked: Kept, runtime: Runtime | None = None) -> T
 
 def plainest(table: Table, runtime: Runtime) -> list[float | None]:
     """How likely the model begins with yes rather than no."""
+    words = [
+        (table.plainest or "").format(document=item.document, question=item.question, answer=item.answer)
+        for item in table.items
+    ]
+    requests = [Generate(table.name, messages=(Message("user", text),), max_tokens=1, logprobs=True) for text in words]
     found: list[float | None] = []
-    for item in table.items:
-        words = (table.plainest or "").format(document=item.document, question=item.question, answer=item.answer)
-        request = Generate(table.name, messages=(Message("user", words),), max_tokens=1, logprobs=True)
-        (outcome,) = runtime.handle([request])
-        if isinstance(outcome, IntrinsicsError):
-            raise outcome
-        assert isinstance(outcome, Generated)
-        found.append(_yes(outcome.logprobs))
+    for at in range(0, len(requests), runtime.concurrency):
+        for outcome in runtime.handle(requests[at : at + runtime.concurrency]):
+            if isinstance(outcome, IntrinsicsError):
+                raise outcome
+            assert isinstance(outcome, Generated)
+            found.append(_yes(outcome.logprobs))
     return found
 
 
@@ -286,6 +312,27 @@ def ranked(table: Table, scores: Sequence[float | None]) -> str:
     known = [0.5 if score is None else score for score in scores]
     without = f", {scores.count(None)} without a score" if None in scores else ""
     return with_interval(auroc, known, truth, [item.text for item in table.items]) + without
+
+
+def right(table: Table, scores: Sequence[float | None]) -> str:
+    """The shares of labels that are right: where .5 divides the scores, and where a threshold does that was fitted on
+    the other texts."""
+    rows = [
+        (item.text, 0.5 if score is None else score, bool(item.truth))
+        for item, score in zip(table.items, scores, strict=True)
+    ]
+
+    def share(of: Sequence[tuple[int, float, bool]], threshold: float) -> float:
+        return sum((score >= threshold) == truth for _, score, truth in of) / len(of)
+
+    by_fit = 0.0
+    for text in {text for text, _, _ in rows}:
+        own, others = ([row for row in rows if (row[0] == text) is same] for same in (True, False))
+        known = sorted({score for _, score, _ in others})
+        between = [(low + high) / 2 for low, high in pairwise(known)]
+        fitted = max([0.5, *between], key=lambda threshold: share(others, threshold)) if others else 0.5
+        by_fit += share(own, fitted) * len(own) / len(rows)
+    return f"{share(rows, 0.5):.2f}, {by_fit:.2f}"
 
 
 def scores_of(table: Table, results: Sequence[Any]) -> list[float | None]:
@@ -319,12 +366,13 @@ def show(table: Table, runtime: Kept, default: Kept) -> None:
     cells = [table.name, str(n), f"{malformed / n:.2f}", f"{told.repeats / max(1, told.requests):.2f}",
              f"{told.tokens[0] / n:.0f} + {told.tokens[1] / n:.0f}", f"{told.seconds / n:.1f}"]  # fmt: skip
     if table.score is not None:
-        cells += [commonest(table, told.results), ranked(table, scores_of(table, told.results)),
+        scores = scores_of(table, told.results)
+        cells += [commonest(table, told.results), right(table, scores), ranked(table, scores),
                   ranked(table, plainest(table, runtime)),
                   ranked(table, scores_of(table, by_intrinsic(table, default).results)),
                   cascaded(table, told, runtime, default)]  # fmt: skip
     else:
-        cells += [""] * 5
+        cells += [""] * 6
     print(f"| {' | '.join(cells)} |{f' {dict(errors)}' if errors else ''}", flush=True)
 
 
@@ -343,8 +391,8 @@ def main() -> None:
         runtime = Kept(served, options.keep)
         print(f"{options.model} by {options.door}, set {options.set}\n")
         print("| intrinsic | items | malformed | repeats | tokens: read + written | seconds | commonest label "
-              "| AUROC | yes or no, same model | the default | cascade |")  # fmt: skip
-        print("|" + "---|" * 11, flush=True)
+              "| labels right: at .5, fitted | AUROC | yes or no, same model | the default | cascade |")  # fmt: skip
+        print("|" + "---|" * 12, flush=True)
         for table in tables(options.set, options.items):
             if not options.only or table.name in options.only:
                 show(table, runtime, default)

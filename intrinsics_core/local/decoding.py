@@ -79,6 +79,19 @@ class Generation:
         elif len(self.tokens) >= self.budget:
             self.finish = "length"
 
+    def forced(self) -> list[int]:
+        """The tokens that the constraint leaves no choice about."""
+        return self.matcher.forced() if self.open and self.matcher is not None else []
+
+    def take_forced(self) -> list[int]:
+        """Go on by the tokens that :meth:`forced` names, as far as the budget goes; these tokens."""
+        begun = len(self.tokens)
+        with _Kept(self):
+            for token in self.forced():
+                if self.open:
+                    self.take(token, 0.0, [(token, 0.0)])
+        return self.tokens[begun:]
+
     def outcome(self, seconds: float) -> Generated | IntrinsicsError:
         """The reply, or what went wrong. ``seconds`` is this row's share of the time its batch took."""
         if self.error is not None:
@@ -150,15 +163,19 @@ class RowLogitsProcessor:
 
 
 class RowStoppingCriterion:
-    """Which rows are complete: a stopping criterion for `generate`."""
+    """Which rows are complete: a stopping criterion for `generate`. ``ahead``: all stop where one has forced tokens."""
 
-    def __init__(self, rows: Sequence[Generation]) -> None:
-        self._rows = rows
+    def __init__(self, rows: Sequence[Generation], ahead: bool) -> None:
+        self._rows, self._ahead = rows, ahead
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         import torch
 
-        return torch.tensor([not row.open for row in self._rows], device=input_ids.device)
+        pause = False
+        for row in self._rows if self._ahead else ():
+            with _Kept(row):
+                pause = pause or len(row.forced()) > 1  # one token costs a pass either way
+        return torch.tensor([pause or not row.open for row in self._rows], device=input_ids.device)
 
 
 class _Kept:

@@ -95,6 +95,12 @@ class Matcher:
         self._check()
         return bool(self._matcher.is_stopped())
 
+    def forced(self) -> list[int]:
+        """The tokens that come next, as far as the constraint leaves one text alone and one way to write it."""
+        tokens: list[int] = self._matcher.compute_ff_tokens()
+        self._check()
+        return tokens
+
     def _check(self) -> None:
         if self._matcher.is_error():
             raise InvalidInput("the constraint cannot be followed", got=self._matcher.get_error())

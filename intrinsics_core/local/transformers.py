@@ -208,27 +208,52 @@ class _LoadedModel(LocalEngine[_Job]):
             return _failed(error, jobs[0].request)
 
     def _generate(self, jobs: list[_Job], rows: list[Generation], layers: kv_cache.Layers, shared: int) -> None:
-        """Left-padded, the padding after what is shared: prompts end side by side."""
+        """Left-padded, the padding after what is shared: prompts end side by side.
+
+        What a constraint forces is not generated token by token. It is read at once, like a piece of the prompt.
+        """
         import torch
 
-        width = max(len(job.ids) for job in jobs)
-        ids = np.full((len(jobs), width), self._pad)
-        mask = np.zeros((len(jobs), width), dtype=np.int64)
-        for i, job in enumerate(jobs):
-            ids[i, :shared], mask[i, :shared] = job.ids[:shared], 1
-            start = width - (len(job.ids) - shared)
-            ids[i, start:], mask[i, start:] = job.ids[shared:], 1
-        cache = {"past_key_values": kv_cache.cache_of(layers, shared, len(jobs))} if shared else {}
-        with torch.inference_mode():
-            self._adapters.generate(
-                [job.name for job in jobs],
-                input_ids=self._tensor(ids),
-                attention_mask=self._tensor(mask),
-                max_new_tokens=max(job.budget for job in jobs),
-                logits_processor=[RowLogitsProcessor(rows, self._pad)],
-                stopping_criteria=[RowStoppingCriterion(rows)],
-                **cache,
-            )
+        ahead = self._sharing and not any(job.adapter for job in jobs)
+        cache = kv_cache.cache_of(layers, shared, len(jobs)) if shared or ahead else None
+        ids = np.empty((len(jobs), 0), dtype=np.int64)
+        mask = ids
+        pieces = [job.ids.tolist() for job in jobs]
+        first = shared
+        while True:
+            if ahead:
+                pieces = [piece + row.take_forced() for piece, row in zip(pieces, rows, strict=True)]
+            if not any(row.open for row in rows):
+                return
+            more, more_mask = self._padded(pieces, first)
+            ids, mask = np.hstack([ids, more]), np.hstack([mask, more_mask])
+            with torch.inference_mode():
+                found = self._adapters.generate(
+                    [job.name for job in jobs],
+                    input_ids=self._tensor(ids),
+                    attention_mask=self._tensor(mask),
+                    max_new_tokens=max(row.budget - len(row.tokens) for row in rows if row.open),
+                    logits_processor=[RowLogitsProcessor(rows, self._pad)],
+                    stopping_criteria=[RowStoppingCriterion(rows, ahead)],
+                    **({} if cache is None else {"past_key_values": cache}),
+                )
+            if not ahead:
+                return
+            # The last token of each row has not been read yet: it begins the next piece.
+            grown = found[:, :-1].cpu().numpy()
+            mask = np.hstack([mask, np.ones((len(rows), grown.shape[1] - mask.shape[1]), dtype=np.int64)])
+            ids, pieces, first = grown, found[:, -1:].tolist(), 0
+
+    def _padded(self, pieces: list[list[int]], first: int) -> tuple[np.ndarray, np.ndarray]:
+        """Pieces side by side, padded after their ``first`` tokens, and where they are no padding."""
+        width = max(map(len, pieces))
+        ids = np.full((len(pieces), width), self._pad)
+        mask = np.zeros((len(pieces), width), dtype=np.int64)
+        for i, piece in enumerate(pieces):
+            start = width - (len(piece) - first)
+            ids[i, :first], mask[i, :first] = piece[:first], 1
+            ids[i, start:], mask[i, start:] = piece[first:], 1
+        return ids, mask
 
     def _tensor(self, rows: Any) -> Any:
         import torch

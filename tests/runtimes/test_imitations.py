@@ -542,6 +542,20 @@ def test_an_ignored_constraint_is_said_the_next_way_once(serve, runtime, caplog)
     assert caplog.text.count("does not enforce") == 1
 
 
+@pytest.mark.parametrize("said", ['{"a": 1}', "um"])
+def test_a_server_that_names_itself_beside_its_reply_is_asked_its_own_way(serve, runtime, caplog, said):
+    """llama.cpp drops `structured_outputs` silently. A model that keeps to the schema of its own accord hides that."""
+    answer = replying(said)
+    server = serve(lambda received: replace(answer(received), headers={"Server": "llama.cpp"}))
+    engine = runtime(server, model="m")
+    engine.handle([ASKED, Generate("x", messages=(Message("user", "again"),), constraint=ASKED.constraint)])
+    assert engine.capabilities().server == "llama.cpp"
+    assert engine.capabilities().constraints == "response_format"
+    constrained = [sorted({"structured_outputs", "response_format"} & set(body)) for body in server.bodies()]
+    assert constrained.count(["structured_outputs"]) <= 2 and constrained.count(["response_format"]) == 2
+    assert ("does not enforce" in caplog.text) is (said == "um")
+
+
 def test_a_reply_that_is_cut_off_says_nothing_about_constraints(serve, runtime):
     server = serve(replying({"message": {"content": '{"a": [1,'}, "finish_reason": "length"}))
     engine = runtime(server, model="m")

@@ -117,6 +117,45 @@ def test_logprobs_are_the_models_own(models: Path, runtime: Any) -> None:
         assert sum(math.exp(value) for _, value in token.top) <= 1 + 1e-5
 
 
+def test_forced_tokens_are_read_at_once_and_the_others_are_chosen_as_before(models: Path, made: Any) -> None:
+    """Rows of a batch have their forced tokens at different places. Each choice is held against one plain pass."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    requests = [
+        asked(None, PROMPT, constraint=JsonSchema(VERDICTS), max_tokens=200, logprobs=True),
+        asked(None, "Hello" + ASSISTANT, constraint=Choice(("none of them at all", "all of them")), logprobs=True),
+        asked(None, context(2) + ASSISTANT, logprobs=True),
+        asked(None, PROMPT, constraint=Choice(("only this may be said",)), logprobs=True),
+    ]
+    words, plain = AutoTokenizer.from_pretrained(models / "base"), AutoModelForCausalLM.from_pretrained(models / "base")
+    passes: list[int] = []
+    with made() as runtime:
+        runtime.handle([requests[2]])
+        with made_engine(runtime) as engine:
+            jobs = [engine._planned(i, request) for i, request in enumerate(requests)]
+            rows = [engine._row(job) for job in jobs]
+            counted = engine._adapters.base.register_forward_pre_hook(lambda *_: passes.append(1))
+            engine._generate(jobs, rows, (), 0)
+            counted.remove()
+    assert rows[3].outcome(0).text == "only this may be said"
+    assert len(passes) < max(len(row.tokens) for row in rows)
+    chosen = 0
+    for request, row in zip(requests, rows, strict=True):
+        prompt = words.encode(request.prompt)
+        with torch.inference_mode():
+            logits = plain(torch.tensor([prompt + row.tokens])).logits[0].float()
+        for i, (token, (logprob, top)) in enumerate(zip(row.tokens, row._logprobs, strict=True)):
+            if len(top) < 20:  # all that was allowed
+                own = logits[len(prompt) - 1 + i, [other for other, _ in top]].log_softmax(0)
+                assert dict(zip([other for other, _ in top], own.tolist(), strict=True)) == pytest.approx(
+                    dict(top), abs=1e-4
+                )
+                assert logprob == dict(top)[token] == max(dict(top).values())
+                chosen += len(top) > 1
+    assert chosen >= 3
+
+
 class made_engine:  # the engine, with its lock held
     def __init__(self, runtime: Any) -> None:
         self._runtime = runtime

@@ -1,5 +1,5 @@
-"""Servers that say in their list of models who they are, and what is known of each beforehand; and how documents reach
-the model there.
+"""Servers that say who they are, in their list of models or beside a reply; what is known of each beforehand; and how
+documents reach the model there.
 
 Only what would cost a rejected request or a lost constraint to find out stands here; a server that is not in the table
 is learnt from its replies. Sources: the documentation of each, see ``docs/servers.md``.
@@ -41,14 +41,14 @@ _OPEN = {"constraints": "response_format"}
 VLLM = Known(_VLLM)
 OPENAI = Known("OpenAI", _GATEWAY)
 TGI = Known("TGI", {**_GATEWAY, "schema": "json", "alternatives": 5})
-_LLAMA_CPP = Known("llama.cpp", _OPEN, drops_documents=True)
+LLAMA_CPP = Known("llama.cpp", _OPEN, drops_documents=True)
 _STRANGER = Known("another server than vLLM", _GATEWAY)
 
 # owned_by of /v1/models
 _OWNERS: Mapping[str, Known] = {
     "vllm": VLLM,
     "sglang": Known("SGLang", _OPEN, drops_documents=True),
-    "llamacpp": _LLAMA_CPP,
+    "llamacpp": LLAMA_CPP,
     "library": Known("Ollama", _OPEN, drops_documents=True),
     "organization_owner": Known("LM Studio", _OPEN, drops_documents=True),
     # LiteLLM says so, too, of all its models: what it hands on is for whoever stands behind it to take.
@@ -79,7 +79,7 @@ def by_tokenizer(answer: Any) -> Known:
     if shown(answer) is not None:
         return VLLM
     if isinstance(answer, Mapping) and isinstance(answer.get("tokens"), list):
-        return _LLAMA_CPP
+        return LLAMA_CPP
     return TGI if isinstance(answer, str) and "missing field `inputs`" in answer else _STRANGER
 
 

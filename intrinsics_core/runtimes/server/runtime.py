@@ -183,6 +183,7 @@ class ServerRuntime(ConnectedRuntime):
                     raw = await _create(able, said)
                     try:
                         reply = read(raw.content, time.perf_counter() - begun)
+                        self._server.answered(raw.headers.get("server"))
                         return self._without_keys(reply)
                     except Unreadable as error:
                         left -= raw.retries_taken + 1

@@ -18,7 +18,7 @@ from intrinsics_core.runtimes import configs
 from intrinsics_core.runtimes.configs import Constraints, Documents
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
 from intrinsics_core.runtimes.server.dialect import OF_MODEL, Dialect, Lesson, body
-from intrinsics_core.runtimes.server.known import Known, by_address, by_listing, by_tokenizer, lost, shown
+from intrinsics_core.runtimes.server.known import LLAMA_CPP, Known, by_address, by_listing, by_tokenizer, lost, shown
 from intrinsics_core.runtimes.server.listing import Entry, Listing, activated
 
 log = logging.getLogger(__name__)
@@ -105,6 +105,11 @@ class ServerState:
         """Note what its list of models says of it."""
         if self.known is None and (known := by_listing(listing)):
             self.identify(known)
+
+    def answered(self, server: str | None) -> None:
+        """Note the server that the headers of a reply name."""
+        if self.known is None and server == LLAMA_CPP.name:
+            self.identify(LLAMA_CPP)
 
     @property
     def may_count(self) -> bool:
@@ -198,12 +203,11 @@ class ServerState:
         in_full = dialect.reasoning or cramped or request.max_tokens is None
         if not in_full and unfinished(reply, request.constraint):
             return Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
-        kept = (
-            constraint_kept(request.constraint, reply)
-            if request.constraint and dialect.constraint_key in said
-            else None
-        )
-        if kept is False and self._next_way(request, dialect, said):
+        held = request.constraint if dialect.constraint_key in said else None
+        kept = constraint_kept(held, reply) if held else None
+        # The reply itself may have said who the server is: then its key was ignored, also where the reply keeps to it.
+        ignored = held and self.dialect.constraints == "response_format" and self.constraints is None
+        if (ignored or (kept is False and not self._tried_next)) and self._next_way(request, dialect, said):
             self._tried_next = True
             return Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
         if kept is not None:
@@ -213,8 +217,8 @@ class ServerState:
         return None
 
     def _next_way(self, request: Generate, dialect: Dialect, said: Mapping[str, Any]) -> bool:
-        """Whether the constraint can be said another way that was not tried."""
-        if self._tried_next or dialect.constraints != "structured_outputs" or (self.known and self.known.vllm):
+        """Whether the constraint can be said another way."""
+        if dialect.constraints != "structured_outputs" or (self.known and self.known.vllm):
             return False
         return "response_format" in body(request, said["model"], replace(dialect, constraints="response_format"))
 
