@@ -11,13 +11,13 @@ from itertools import islice
 from typing import Any, TypeVar, get_args
 
 from intrinsics_core.chains.notes import without_wrong_citations
-from intrinsics_core.chains.policy import BY_NOTHING, BY_SOURCES, NO_SOURCE, UNRETRIEVED, AnswerPolicy, Decision, Mode
+from intrinsics_core.chains.policy import NO_SOURCE, UNRETRIEVED, AnswerPolicy, Decision, Mode
 from intrinsics_core.intrinsics.options import from_json
 from intrinsics_core.intrinsics.table import TABLE
 from intrinsics_core.protocol.call import Call, step
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.protocol.names import named
-from intrinsics_core.protocol.results import Audit, HallucinationDetection, Result
+from intrinsics_core.protocol.results import Audit, Citations, HallucinationDetection, Result
 from intrinsics_core.running.steps import Steps
 
 T = TypeVar("T")
@@ -33,12 +33,21 @@ def known_checks() -> list[str]:
     return [name for name, record in TABLE.items() if record.judges_answers and name not in _OTHERWISE]
 
 
+_ANNOTATE = Decision("annotate")
+
+
 @dataclass(frozen=True)
 class CheckedAnswer:
     """``results`` by the check's name, and what becomes of the answer."""
 
     results: Mapping[str, Result] = field(default_factory=dict)
-    decision: Decision = field(default_factory=lambda: Decision("annotate"))
+    decision: Decision = _ANNOTATE
+
+    @property
+    def citations(self) -> Citations | None:
+        """Those of a check or of an audit; None where none were asked for."""
+        found: Any = self.results.get("citations") or self.results.get("audit")
+        return found.citations if isinstance(found, Audit) else found
 
     @property
     def dumped(self) -> dict[str, Any]:
@@ -127,20 +136,16 @@ class AnswerChecks:
             IntrinsicsError: a check failed and has no fallback; or a check left sentences out of an answer that might
                 have to be replaced, and ``on_error`` is ``"raise"``.
         """
-        retrieved = self._judges_all or any(map(_text, documents))
-        if self.by is None:
-            return CheckedAnswer((yield from self._run(self.calls(messages, documents), known)))
-        by = {BY_SOURCES: self.calls(messages, documents) if retrieved else {},
-              BY_NOTHING: {self.by: self._call(self.by, messages, [NO_SOURCE])}}  # fmt: skip
-        program = self.policy.decide(retrieved=retrieved, judged_by=by, again=again)
-        wanted, decision = step(program, None)
-        results: dict[str, Result] = {}
-        while wanted:
-            results = yield from self._run(wanted[1])
-            wanted, decision = step(program, detection(results[self.by]))
-        if not retrieved:
-            results = {} if decision.verdict is None else {self.by: self._unretrieved()}
-        return CheckedAnswer(results, decision)
+        if self.by is None or self._judges_all or any(map(_text, documents)):
+            results = yield from self._run(self.calls(messages, documents), known)
+            decide = self.policy.decide
+            return CheckedAnswer(results, decide(detection(results[self.by]), again=again) if self.by else _ANNOTATE)
+        found = None
+        if self.policy.unretrieved == "block":
+            by_nothing = yield from self._run({self.by: self._call(self.by, messages, [NO_SOURCE])})
+            found = detection(by_nothing[self.by])
+        decision = self.policy.decide_unretrieved(found)
+        return CheckedAnswer({} if decision.act == "pass" else {self.by: self._unretrieved()}, decision)
 
     def _call(self, name: str, messages: Sequence[Mapping[str, Any]], documents: Sequence[Any]) -> Call[Any]:
         call: Call[Any] = TABLE[name].function(messages, documents, on_error=self.policy.on_error, date=self._date,

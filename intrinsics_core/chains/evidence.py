@@ -38,7 +38,8 @@ def evidence(
     tools: Tools,
     *,
     text_of: Callable[[D], str],
-    from_text: Callable[[MadeCall], D],
+    from_text: Callable[[MadeCall, str | None], D],
+    question: str = "",
     key: Callable[[D], Hashable] | None = None,
 ) -> list[D]:
     """All that an answer may rest on, each once: what was retrieved for it first, then what was retrieved before.
@@ -54,7 +55,8 @@ def evidence(
         before: those of earlier turns, oldest first.
         tools: names of the tools whose words count; None as above.
         text_of: the text of a document.
-        from_text: a document of what a call said.
+        from_text: a document of what a call said, with its title (`title_of`).
+        question: the last user turn.
         key: what makes a document known again; its text where left out.
 
     Returns:
@@ -71,7 +73,8 @@ def evidence(
         searching = searched if tools is None else set(tools)
         said, earlier = ([call for call in calls if call.name in searching] for calls in (told, earlier))
         tell_of_texts([call for call in told if call.name not in searching], searching, tools)
-    found = [*retrieved, *map(from_text, said), *_documents(before[::-1]), *map(from_text, earlier)]
+    now_said, said_before = ([from_text(call, title_of(call, question)) for call in calls] for calls in (said, earlier))
+    found = [*retrieved, *now_said, *_documents(before[::-1]), *said_before]
     first: dict[Hashable, D] = {}
     for document in found:
         if text_of(document).strip():

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -17,11 +17,12 @@ Line = Callable[[str, Any], str]
 
 KEY = "rag_intrinsics"
 CANNED = "canned"  # marks an answer that claims nothing: no judge has anything to say of it
+RETRY = "retry"  # what the model is to be told that gives another answer, or was told
 ABOUT = "about"  # by intrinsic, the digest of the answer and the documents that its verdict is about
 
 # Verdicts on a text as it is: of a changed text they say nothing.
 OF_A_TEXT = ("hallucination_detection", "citations", "fact_check", "audit", "evaluate", "uncertainty",
-             "answer_relevance", "check_citations", ABOUT)  # fmt: skip
+             "answer_relevance", "check_citations", ABOUT, RETRY)  # fmt: skip
 
 
 def underscored(intrinsic: str) -> str:
@@ -74,6 +75,12 @@ def about(names: Collection[str], answer: str, documents: Iterable[Mapping[str, 
     return {ABOUT: dict.fromkeys(map(underscored, names), digest(answer, documents))} if names else {}
 
 
+def is_about(metadata: Mapping[str, Any], name: str, answer: str, documents: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the metadata has a verdict of that name on this answer by these documents."""
+    mark = verdict_in(metadata, ABOUT).get(underscored(name))
+    return mark is not None and mark == digest(answer, documents)
+
+
 def signed(
     metadata: Mapping[str, Any], verdicts: Mapping[str, Any], answer: str, documents: Iterable[Mapping[str, Any]]
 ) -> dict[str, Any]:
@@ -90,12 +97,11 @@ def signed(
 
 
 def known_detection(
-    metadata: Mapping[str, Any], answer: str, documents: Iterable[Mapping[str, Any]]
+    metadata: Mapping[str, Any], answer: str, documents: Sequence[Mapping[str, Any]]
 ) -> HallucinationDetection | None:
     """What was said of the sentences of this very text by these very documents before; None where nothing whole was."""
-    this, marks = digest(answer, documents), verdict_in(metadata, ABOUT)
     for name, kind in (("hallucination-detection", HallucinationDetection), ("audit", Audit)):
-        said = verdict_in(metadata, name) if marks.get(underscored(name)) == this else {}
+        said = verdict_in(metadata, name) if is_about(metadata, name, answer, documents) else {}
         if said and not said.get("degraded") and not said.get("reason"):
             found = kind.model_validate(said)
             return found.hallucination if isinstance(found, Audit) else found

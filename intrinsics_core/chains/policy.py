@@ -1,34 +1,32 @@
 """What becomes of an answer that exists already: it passes, is annotated, replaced, or asked for again.
 
-A policy makes no call. It yields what is to be judged, is sent the verdict, and returns a decision, so that one program
-serves synchronous and asynchronous guards of every framework (`running.steps`).
+A policy makes no call: it is given verdicts, and returns decisions. What is judged, and when, is in `checks`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Faithfulness, HallucinationDetection
-from intrinsics_core.running.steps import Steps
 
 Mode = Literal["annotate", "block", "retry", "retry_then_block"]
 Unretrieved = Literal["annotate", "block", "pass"]
 Act = Literal["pass", "annotate", "replace", "retry"]
-
-Basis = Literal["sources", "nothing"]
-BY_SOURCES: Basis = "sources"
-BY_NOTHING: Basis = "nothing"
-
 
 UNRETRIEVED = HallucinationDetection(label="NA", score=None, sentences=(), degraded="nothing retrieved")
 """The verdict on an agent's answer for which nothing was retrieved: it is not judged."""
 
 NO_SOURCE = "No documents were found."
 """The text of the document that an answer is judged by to tell whether it claims anything: it supports nothing."""
+
+_AGAIN = (
+    "These sentences of your answer are not supported by what your tools returned:\n{sentences}\n"
+    "Answer again with what is supported, or say that you do not know."
+)
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,11 @@ class Decision:
     act: Act
     verdict: HallucinationDetection | None = None
     unsupported: tuple[str, ...] = ()
+
+    @property
+    def feedback(self) -> str:
+        """What a model that answers again is told."""
+        return _AGAIN.format(sentences="\n".join(f"- {sentence}" for sentence in self.unsupported))
 
 
 class AnswerPolicy:
@@ -80,31 +83,26 @@ class AnswerPolicy:
         """Whether a first answer may be asked for again."""
         return self.mode in ("retry", "retry_then_block")
 
-    def decide(self, *, retrieved: bool, judged_by: Mapping[Basis, Any], again: bool = False) -> Steps[Decision]:
-        """The decision on one answer; no I/O. Its one step is ``"judge"``.
+    @property
+    def replaces(self) -> bool:
+        """Whether an answer may be replaced: then nothing of it is shown before it is judged."""
+        return self.mode in ("block", "retry_then_block") or self.unretrieved == "block"
+
+    def decide(self, found: HallucinationDetection, *, again: bool = False) -> Decision:
+        """The decision on an answer that was judged by its sources.
 
         Args:
-            retrieved: whether there is a source with text.
-            judged_by: what the step is given: `BY_SOURCES` the answer with its sources, `BY_NOTHING` with the one text
-                `NO_SOURCE`, which tells whether it claims anything.
+            found: the verdict.
             again: whether this answer was asked for by a decision before.
 
         Raises:
             MalformedReply: the judge left sentences out of an answer that might have to be replaced, and ``on_error``
                 is ``"raise"``.
         """
-        if retrieved:
-            return self._of((yield "judge", judged_by[BY_SOURCES]), again)
-        if self.unretrieved == "pass":
-            return Decision("pass")
-        if self.unretrieved == "block" and not claims_nothing((yield "judge", judged_by[BY_NOTHING])):
-            return Decision("replace", UNRETRIEVED)
-        return Decision("annotate", UNRETRIEVED)
-
-    def _of(self, found: HallucinationDetection, again: bool) -> Decision:
         if found.label not in self.labels:
-            if self.mode != "annotate" and self.on_error == "raise":
-                required_whole(found)
+            if found.missing and self.mode != "annotate" and self.on_error == "raise":
+                raise MalformedReply("the judge left sentences of the answer out", intrinsic="hallucination-detection",
+                                     expected="a verdict for each sentence", got=found.degraded)  # fmt: skip
             return Decision("annotate", found)
         unsupported = tuple(sentence.text for sentence in found.sentences if sentence.label in self.labels)
         if self.retries and not again:
@@ -112,18 +110,18 @@ class AnswerPolicy:
         replaced = self.mode == "block" or (self.mode == "retry_then_block" and again)
         return Decision("replace" if replaced else "annotate", found, unsupported)
 
+    def decide_unretrieved(self, found: HallucinationDetection | None = None) -> Decision:
+        """The decision on an answer for which nothing was retrieved.
+
+        Args:
+            found: the verdict by `NO_SOURCE` alone, which tells whether it claims anything; to block takes one.
+        """
+        if self.unretrieved == "pass":
+            return Decision("pass")
+        replaced = self.unretrieved == "block" and not (found and claims_nothing(found))
+        return Decision("replace" if replaced else "annotate", UNRETRIEVED)
+
 
 def claims_nothing(result: HallucinationDetection) -> bool:
     """Whether a judge has said that no sentence of the answer makes a claim. One that failed has not said so."""
     return result.label == "NA" and result.degraded is None and result.reason is None
-
-
-def required_whole(result: HallucinationDetection) -> None:
-    """For a guard that may have to block the answer: a sentence without a verdict is not let through.
-
-    Raises:
-        MalformedReply: the judge left sentences out.
-    """
-    if result.missing:
-        raise MalformedReply("the judge left sentences of the answer out", intrinsic="hallucination-detection",
-                             expected="a verdict for each sentence", got=result.degraded)  # fmt: skip

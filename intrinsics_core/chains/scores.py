@@ -48,17 +48,17 @@ def retrievers_score(score: Any, metadata: Mapping[str, Any], asked: str | None 
         asked: the question; None: whatever it was.
     """
     number = finite(score)
-    if not _ours(number, metadata):
+    if number is None or number not in [finite(metadata[key]) for key in _SCORES if key in metadata]:
         return number
     return finite(metadata.get(RETRIEVED)) if asked is None or metadata.get(JUDGED_FOR) == asked else None
 
 
 def marked(metadata: Mapping[str, Any], verdict: Mapping[str, Any], score: Any, asked: str) -> dict[str, Any]:
-    """A copy of the metadata with a verdict (`flat`) in it, in place of an earlier one by the same intrinsic.
+    """A copy of the metadata with a verdict in it, in place of an earlier one by the same intrinsic.
 
     Args:
         metadata: of the document.
-        verdict: its keys.
+        verdict: its keys (`verdict_on`).
         score: what stands where the framework keeps a document's score, before the verdict.
         asked: the question that it was judged for.
     """
@@ -76,15 +76,10 @@ def marked(metadata: Mapping[str, Any], verdict: Mapping[str, Any], score: Any, 
     return {**kept, **known, **verdict, JUDGED_FOR: asked}
 
 
-def flat(intrinsic: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """One verdict as keys of metadata: what says nothing is left out. A label has the intrinsic's own name."""
-    name = underscored(intrinsic)
-    said = {key: value for key, value in row.items() if value is not None and value is not False}
-    return {name if key == "label" else f"{name}_{key}": value for key, value in said.items()}
-
-
 def verdict_on(intrinsic: str, row: Any, result: Any, **more: Any) -> dict[str, Any]:
-    """The keys (`flat`) for one row of a ranking or of judgements, with what the result says of all of them.
+    """The keys for one row of a ranking or of judgements, with what the result says of all of them.
+
+    What says nothing is left out. A label has the intrinsic's own name.
 
     Args:
         intrinsic: ``"reranking"`` or ``"context-relevance"``.
@@ -97,7 +92,9 @@ def verdict_on(intrinsic: str, row: Any, result: Any, **more: Any) -> dict[str, 
     # Why others failed is no matter of this document's, where each was judged by itself.
     found["degraded"] = said["failure"] if "failure" in said else of_all.get("degraded")
     found |= {name: of_all.get(name) or None for name in ("cut", "unread", "prior")}
-    return flat(intrinsic, found | more if more else found)
+    name, found = underscored(intrinsic), found | more
+    return {name if key == "label" else f"{name}_{key}": value for key, value in found.items()
+            if value is not None and value is not False}  # fmt: skip
 
 
 def at_least(result: Ranking, least: float | None) -> tuple[Sequence[RankedDocument], str | None]:
@@ -122,7 +119,3 @@ def own_score(row: Any, result: Any, score: Any) -> Any:
     said = vars(row)
     fallen = said["failure"] is not None if "failure" in said else vars(result).get("mode") is None
     return score if row.score is None or fallen else row.score
-
-
-def _ours(score: float | None, metadata: Mapping[str, Any]) -> bool:
-    return score is not None and score in [finite(metadata[key]) for key in _SCORES if key in metadata]

@@ -6,7 +6,7 @@ turns. "Did you send it?" is answered by a call that was made for an earlier que
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -136,30 +136,25 @@ def as_call(call: MadeCall, shown: Sequence[str] = ()) -> dict[str, Any]:
     return row if call.result is None or any(text in call.result for text in shown) else row | {"result": call.result}
 
 
-def judged_turn(turns: Sequence[tuple[str, str]], answer: str, intrinsic: str) -> int | None:
-    """The turn that is judged in place of ``answer``, or None where ``answer`` itself is judged.
+def is_stale(turns: Sequence[ChatTurn], same: Callable[[ChatTurn], bool], intrinsic: str) -> bool:
+    """Whether the answer beside these turns is an earlier one, so that the turn that they end with is judged.
 
-    A state often still holds the answer of the turn before. An ``answer`` that equals an earlier assistant turn is
-    stale where the conversation has an assistant turn after the last user turn: that turn is judged.
+    A state often still holds the answer of the turn before. An answer that is an earlier assistant turn is stale where
+    the conversation has an assistant turn after the last user turn.
 
     Args:
-        turns: role and text of each turn; a turn that only calls tools is left empty.
-        answer: the text of the answer that stands beside them.
+        turns: the conversation.
+        same: whether a turn is the answer that stands beside them.
         intrinsic: the name used in errors.
 
-    Returns:
-        The index of the turn, or None.
-
     Raises:
-        InvalidInput: the conversation ends with another answer, and ``answer`` is no earlier turn.
+        InvalidInput: the conversation ends with another answer, and the one beside it is no earlier turn.
     """
-    if not turns or turns[-1][0] != "assistant" or not turns[-1][1].strip() or turns[-1][1] == answer:
-        return None
-    asked = max((i for i, (role, _) in enumerate(turns) if role == "user"), default=-1)
-    if asked < 0:
-        return None
-    if any(role == "assistant" and text == answer for role, text in turns[:asked]):
-        return len(turns) - 1
+    last, asked = turns[-1] if turns else None, last_question(turns)
+    if last is None or last.role != "assistant" or last.calls or not last.text.strip() or same(last) or asked < 0:
+        return False
+    if any(turn.role == "assistant" and not turn.calls and same(turn) for turn in turns[:asked]):
+        return True
     raise InvalidInput("the messages end with an answer that differs from 'answer'", intrinsic=intrinsic,
                        expected="one answer: messages that end with it, without 'answer', or 'answer' and messages "
                        "that end with the question")  # fmt: skip

@@ -68,7 +68,9 @@ def said(name: str, result: str, *documents: str, arguments: Any = "") -> MadeCa
 def resting_on(
     now: list[MadeCall], before: Sequence[MadeCall] = (), tools: Any = None, documents: tuple[str, ...] = ()
 ) -> list[str]:
-    found = evidence(documents, now, before, tool_names(tools), text_of=str, from_text=lambda call: call.result or "")
+    found = evidence(
+        documents, now, before, tool_names(tools), text_of=str, from_text=lambda call, title: call.result or ""
+    )
     return [text.split()[0] for text in found]
 
 

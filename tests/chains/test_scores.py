@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from intrinsics_core.chains.scores import JUDGED_FOR, RETRIEVED, at_least, finite, flat, marked, own_score, verdict_on
+from intrinsics_core.chains.scores import JUDGED_FOR, RETRIEVED, at_least, finite, marked, own_score, verdict_on
 from intrinsics_core.chains.scores import retrievers_score as score_of
 from intrinsics_core.protocol.results import ContextRelevance, Judgement, RankedDocument, Ranking
 
@@ -16,12 +16,12 @@ def test_a_score_of_ours_is_not_the_retrievers() -> None:
     once = marked(metadata, {"context_relevance": "relevant", "context_relevance_score": 0.9}, 0.7, MILL)
     assert once[RETRIEVED] == 0.7 and once[JUDGED_FOR] == MILL and metadata == {"page": 3, "tags": ["old"]}
     assert once["tags"] is not metadata["tags"]
-    twice = marked(once, flat("reranking", {"rank": 1, "score": 0.8, "wins": None}), 0.9, MILL)
-    assert twice["context_relevance"] == "relevant" and "reranking_wins" not in twice
+    twice = marked(once, {"reranking_rank": 1, "reranking_score": 0.8}, 0.9, MILL)
+    assert twice["context_relevance"] == "relevant"
     assert score_of(0.8, twice, MILL) == 0.7 and score_of(0.8, twice) == 0.7
     assert score_of(0.8, twice, FOG) is None  # given for another question
     assert score_of(0.6, twice, FOG) == 0.6  # a retriever has scored it anew
-    again = marked(twice, flat("reranking", {"rank": 2}), 0.8, FOG)
+    again = marked(twice, {"reranking_rank": 2}, 0.8, FOG)
     assert "reranking_score" not in again and RETRIEVED not in again and again["context_relevance_score"] == 0.9
 
 
@@ -39,6 +39,7 @@ def test_a_fallback_has_no_score_of_its_own() -> None:
     fallen, ranked = Ranking(ranking=(row,), degraded="TimeoutError"), Ranking(ranking=(row,), mode="pointwise")
     assert own_score(row, fallen, 12.5) == 12.5 and own_score(row, ranked, 12.5) == 0.4
     assert verdict_on("reranking", row, fallen)["reranking_degraded"] == "TimeoutError"
+    assert verdict_on("reranking", row, ranked) == {"reranking_rank": 1, "reranking_score": 0.4}
     judged = Judgement(document_id="0", index=0, label="relevant", score=0.9)
     failed = Judgement(document_id="1", index=1, label="relevant", score=None, failure="late")
     result = ContextRelevance(judgements=(judged, failed), degraded="1 of 2 failed")

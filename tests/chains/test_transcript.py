@@ -10,7 +10,7 @@ from intrinsics_core.chains.transcript import (
     MadeCall,
     calls_made,
     earlier_calls,
-    judged_turn,
+    is_stale,
     last_question,
     messages,
     open_question,
@@ -71,9 +71,12 @@ def test_a_summary_is_no_question() -> None:
 
 
 def test_a_stale_answer_gives_way_to_the_newer_one() -> None:
-    asked = [("user", "Who built it?"), ("assistant", "Ada."), ("user", "When?")]
-    assert judged_turn([], "Ada.", "audit") is None and judged_turn(asked, "Ada.", "audit") is None  # none is newer
-    newer = [*asked, ("assistant", ""), ("tool", "1911"), ("assistant", "In 1911.")]
-    assert judged_turn(newer, "Ada.", "audit") == 5 and judged_turn(newer, "In 1911.", "audit") is None
+    def stale(turns: list[ChatTurn], answer: str) -> bool:
+        return is_stale(turns, lambda turn: turn.text == answer, "audit")
+
+    asked = [ChatTurn("user", "Who built it?"), ChatTurn("assistant", "Ada."), ChatTurn("user", "When?")]
+    assert not stale([], "Ada.") and not stale(asked, "Ada.")  # none is newer
+    newer = [*asked, ChatTurn("assistant", "", (FOUND,)), ChatTurn("tool", "1911"), ChatTurn("assistant", "In 1911.")]
+    assert stale(newer, "Ada.") and not stale(newer, "In 1911.")
     with pytest.raises(InvalidInput, match="differs from 'answer'"):
-        judged_turn(newer, "In 1812.", "audit")
+        stale(newer, "In 1812.")

@@ -67,5 +67,10 @@ class Adapter(Protocol):
         ``settings`` are ``mode``, ``tools`` and ``unretrieved``; the canned text is `decisions.BLOCKED`.
         """
 
+    # Where an agent of the framework can be asked again, the adapter has, too:
+    # def retried(self, answers: Sequence[str], *, asynchronous: bool, mode: str) -> tuple[Sequence[str], Plain, str]:
+    #     """A real agent that searches, finds `decisions.MILL`, and gives these answers one after the other: the texts
+    #     of the messages after its run, the verdicts on the last one, and what the model was told when asked again."""
+
     def renderings(self, component: Any) -> Iterable[str]:
         """All texts in which the framework shows a component: repr, dumps, traces."""

@@ -62,6 +62,15 @@ GUARDED = (
 )
 
 
+RETRIED = (
+    ("retry", MILL, MILL, "faithful"),
+    ("retry", INVENTED, INVENTED, "unfaithful"),
+    ("retry_then_block", MILL, MILL, "faithful"),
+    ("retry_then_block", INVENTED, BLOCKED, "unfaithful"),
+)
+"""Mode, what a model says that is told that its first answer (`INVENTED`) is not supported, what is left, its label."""
+
+
 SOURCES = [
     {"id": "9f86d081-884c-4d65-9a2f-eaa0c55ad015", "text": MILL, "metadata": {
         "title": "The mill", "url": "https://ellery.example/mill"}},

@@ -380,6 +380,19 @@ class ContractTests:
         verdict = verdicts.get("hallucination_detection")
         assert (verdict and verdict["label"]) == case.label
 
+    @pytest.mark.parametrize("asynchronous", [False, True])
+    @pytest.mark.parametrize(("mode", "second", "text", "label"), decisions.RETRIED)
+    def test_an_agent_is_told_once_what_is_not_supported(
+        self, mode: str, second: str, text: str, label: str, asynchronous: bool
+    ) -> None:
+        if not hasattr(self.adapter, "retried"):
+            pytest.skip("nothing asks this framework's agents again")
+        answers = [decisions.INVENTED, second, "never asked for"]
+        texts, verdicts, asked = self.adapter.retried(answers, asynchronous=asynchronous, mode=mode)
+        assert texts[-1] == text and verdicts["hallucination_detection"]["label"] == label
+        assert all(decisions.INVENTED not in before for before in texts[:-1])  # nor what the model was told
+        assert decisions.INVENTED in asked and decisions.MILL not in asked
+
     @pytest.mark.parametrize("checks", ["audit", "hallucination-detection"])
     def test_an_answer_is_blocked_or_annotated(self, checks: str) -> None:
         for mode, invented in (("annotate", decisions.INVENTED), ("block", decisions.BLOCKED)):

@@ -12,7 +12,7 @@ import pytest
 
 from intrinsics_core import INTRINSICS, Call, Runtime, arun, arun_many, as_runtime, run, run_many
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
-from intrinsics_core.chains.evidence import evidence, title_of
+from intrinsics_core.chains.evidence import evidence
 from intrinsics_core.chains.notes import known_detection, signed, verdicts_in
 from intrinsics_core.chains.scores import marked, own_score, retrievers_score, verdict_on
 from intrinsics_core.chains.transcript import ChatTurn, MadeCall, messages
@@ -117,7 +117,8 @@ class Plain:
         made = [replace(call, documents=call.documents and tuple({"text": text} for text in call.documents))
                 for call in calls if call.done]  # fmt: skip
         found = evidence([], made, [], tools, text_of=lambda d: d["text"],
-                         from_text=lambda call: {"text": call.result, "title": title_of(call, question)})  # fmt: skip
+                         from_text=lambda call, title: {"text": call.result, "title": title},
+                         question=question)  # fmt: skip
         guard = AnswerCheck("hallucination-detection", text=decisions.BLOCKED, **settings)
         return self.answered(self.call(guard, {"messages": messages(turns), "documents": found}))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from haystack import Document, Pipeline
+from haystack.components.agents import Agent
 from haystack.components.agents.state import State
 from haystack.core.serialization import component_from_dict, component_to_dict
 from haystack.dataclasses import ChatMessage, ToolCall
@@ -19,6 +21,8 @@ from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsic
 from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck, RagIntrinsicsReviser
 from haystack_integrations.hooks.rag_intrinsics import RagIntrinsicsGroundednessHook
 
+from integrations.haystack.tests.agents import search
+from integrations.haystack.tests.generators import AsyncGenerator
 from intrinsics_core.chains.checks import known_checks
 from intrinsics_core.chains.transcript import MadeCall
 from tests.contract import decisions
@@ -127,6 +131,17 @@ class HaystackAdapter:
         state = State({"documents": {"type": list[Document]}}, {"messages": messages, "documents": found})
         RagIntrinsicsGroundednessHook(text=decisions.BLOCKED, **settings).run(state)
         return self.answered({"replies": state.data["messages"][-1:]})
+
+    def retried(self, answers: Sequence[str], *, asynchronous: bool, mode: Any) -> tuple[Sequence[str], Any, str]:
+        calls = [ChatMessage.from_assistant(tool_calls=[ToolCall("search", {"query": "mill"}, id="1")])]
+        said, seen = iter([*calls, *answers]), list[str]()
+        model = AsyncGenerator(lambda messages, _: seen.append(messages[-1].text) or next(said))
+        hook = RagIntrinsicsGroundednessHook(mode=mode, text=decisions.BLOCKED)
+        agent = Agent(chat_generator=model, tools=[search], hooks=hook.hooks)
+        turns = [ChatMessage.from_user("Who built the tide mill?")]
+        found = asyncio.run(agent.run_async(messages=turns)) if asynchronous else agent.run(messages=turns)
+        verdicts = self.answered({"replies": found["messages"][-1:]})[1]
+        return [message.text or "" for message in found["messages"]], verdicts, seen[2]
 
     def renderings(self, component: Any) -> Iterable[str]:
         yield repr(component)

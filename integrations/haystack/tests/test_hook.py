@@ -58,22 +58,6 @@ def test_an_answer_is_annotated(name: str, asynchronous: bool) -> None:
     assert [s["label"] for s in verdict(last)["sentences"]] == ["faithful", "unfaithful"]
 
 
-@pytest.mark.parametrize("second", [FAITHFUL, INVENTED])
-def test_the_model_is_told_once_what_is_not_supported(second: str) -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry")
-    found = run(hook, Script("search", INVENTED, second, "never asked for"))
-    *_, result, last = found["messages"]
-    assert last.text == second
-    assert result.role.value == "tool"  # what the model was told, and what it had said, are not in the transcript
-    assert verdict(last)["label"] == ("faithful" if second == FAITHFUL else "unfaithful")
-
-
-def test_an_answer_that_is_wrong_a_second_time_is_blocked_where_that_was_asked_for() -> None:
-    hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry_then_block", text="I had better not say.")
-    assert run(hook, Script("search", INVENTED, INVENTED))["last_message"].text == "I had better not say."
-    assert run(hook, Script("search", INVENTED, FAITHFUL))["last_message"].text == FAITHFUL
-
-
 def test_an_answer_that_the_model_was_not_asked_for_again_is_blocked_too() -> None:
     hook = RagIntrinsicsGroundednessHook(judging_runtime(), mode="retry_then_block", text="I had better not say.")
     agent = Agent(chat_generator=AsyncGenerator(Script("search", INVENTED)), tools=[search], hooks=hook.hooks,

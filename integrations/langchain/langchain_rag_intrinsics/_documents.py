@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from langchain_core.documents import Document
 
+from intrinsics_core.chains.evidence import evidence
 from intrinsics_core.chains.notes import heading
 from intrinsics_core.chains.scores import retrievers_score
+from intrinsics_core.chains.transcript import MadeCall
 from intrinsics_core.running.flows import fused
 
 SCORE = "relevance_score"  # where rerankers leave theirs, ours too
@@ -60,6 +62,23 @@ def identity(document: Document, fields: Sequence[str] = ()) -> Hashable:
     Without an id two documents may have the same text under different headings, such as two companies' reports.
     """
     return document.id, document.page_content, heading(document.metadata, fields) if document.id is None else None
+
+
+def documents_of(
+    now: Sequence[MadeCall],
+    before: Sequence[MadeCall],
+    tools: Collection[str] | None,
+    fields: Sequence[str] = (),
+    given: Iterable[Document] = (),
+    question: str = "",
+) -> list[Document]:
+    """What an answer may rest on (`evidence`), as LangChain's documents; ``given`` are those that no tool returned."""
+
+    def said(call: MadeCall, title: str | None) -> Document:
+        return Document(call.result or "", id=call.id, metadata={"title": title} if title else {})
+
+    return evidence(given, now, before, tools, text_of=lambda document: document.page_content, from_text=said,
+                    question=question, key=lambda document: identity(document, fields))  # fmt: skip
 
 
 fuse = partial(fused, key=identity)

@@ -126,11 +126,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         return self.model_copy(update=deepcopy({n: v for n, v in self.__dict__.items() if n != "runtime"}, memo))
 
     def with_retry(self, *args: Any, **kwargs: Any) -> Runnable[Any, Any]:
-        """As LangChain's.
-
-        Raises:
-            InvalidInput: this component raises no errors (``on_error``).
-        """
+        """As LangChain's. Where this component raises no errors (``on_error``) there is an InvalidInput."""
         self._check_that_it_raises("with_retry()")
         return super().with_retry(*args, **kwargs)
 
@@ -141,6 +137,7 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
 
     @property
     def _raises(self) -> bool:
+        # Where an answer exists already, it must not be lost with its verdict.
         return self.on_error == "raise" or (self.on_error is None and not TABLE[self.intrinsic].judges_answers)
 
     def _check_that_it_raises(self, what: str) -> None:
@@ -164,10 +161,8 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
 
     def _ask(self, given: ChainInput, **more: Any) -> Call[Any]:
         """The call of the core."""
-        # An answer exists already and must not be lost with its verdict.
-        answered = TABLE[self.intrinsic].judges_answers and given.answer is not None
         settings = more | {name: getattr(self, name) for name in ("date", *self._options)}
-        settings["on_error"] = self.on_error or ("fallback" if answered else "raise")
+        settings["on_error"] = self.on_error or ("raise" if self._raises else "fallback")
         return INTRINSICS[self.intrinsic](given.messages, given.passages, **settings)
 
     @abstractmethod
@@ -175,9 +170,8 @@ class Intrinsic(RunnableSerializable[Any, Any], ABC):
         """The result in LangChain's types. ``value`` is the input as it came."""
 
     def _run(self, value: Any) -> Any:
-        return run_steps(
-            self._steps(kept(value)), {"judge": self._result, "call": lambda call: call[0].invoke(call[1])}
-        )
+        do: Any = {"judge": self._result, "call": lambda call: call[0].invoke(call[1])}
+        return run_steps(self._steps(kept(value)), do)
 
     async def _arun(self, value: Any) -> Any:
         do: Any = {"judge": self._aresult, "call": lambda call: call[0].ainvoke(call[1])}

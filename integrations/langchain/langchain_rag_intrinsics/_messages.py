@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from intrinsics_core import InvalidInput
 from intrinsics_core.chains import transcript
 from intrinsics_core.chains.fields import as_lines
 from intrinsics_core.chains.notes import CANNED, KEY, known_detection, verdicts_in
-from intrinsics_core.chains.transcript import ChatTurn, MadeCall, judged_turn, last_question
+from intrinsics_core.chains.transcript import ChatTurn, MadeCall, is_stale, last_question
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.results import HallucinationDetection
 from langchain_rag_intrinsics._documents import as_document, passages
@@ -38,12 +38,14 @@ _PAIRED = ("human", "user", "ai", "assistant", "system")
 class ChainInput:
     """One input: a conversation, the answer where it ends with one, and documents.
 
-    ``fields`` names the metadata that the answering model is shown beside a document's text.
+    ``fields`` names the metadata that the answering model is shown beside a document's text, ``again`` whether it was
+    asked for this answer because its first was not supported.
     """
 
     turns: tuple[BaseMessage, ...]
     documents: tuple[Document, ...] = ()
     fields: tuple[str, ...] = ()
+    again: bool = False
 
     @property
     def answer(self) -> AIMessage | None:
@@ -76,11 +78,6 @@ class ChainInput:
         """What the answer carries of an earlier check of its sentences by these documents."""
         answer = self.answer
         return None if answer is None else known_detection(answer.response_metadata, str(answer.text), self.passages)
-
-    @property
-    def unanswered(self) -> ChainInput:
-        """The same with an answer that says nothing."""
-        return replace(self, turns=(*self.turns[:-1], AIMessage("")))
 
 
 def as_turns(messages: Sequence[BaseMessage]) -> tuple[ChatTurn, ...]:
@@ -152,7 +149,7 @@ def read(value: Any, intrinsic: str, fields: tuple[str, ...] = (), *, answered: 
     elif not asks and _role(turns[-1]) != "assistant":
         raise InvalidInput("the input has no answer", intrinsic=intrinsic,
                            expected=f"one of {_names(ANSWER)}, or messages that end with it")  # fmt: skip
-    return ChainInput(turns, as_documents(documents, intrinsic), fields)
+    return ChainInput(turns, as_documents(documents, intrinsic), fields, given.get("again") is True)
 
 
 def as_mapping(value: Any) -> Any:
@@ -177,14 +174,12 @@ def as_answer(value: Any, intrinsic: str) -> AIMessage:
     """An answer as a message. A structured one is its fields, each a line, and itself under ``parsed``."""
     if isinstance(value, Mapping) and value.keys() == _WITH_RAW:
         value = value["raw"] if value["parsed"] is None else value["parsed"]
+    if _is_pair(value) or _is_written_message(value):
+        (value,) = _turns(value, intrinsic, "answer")
     if isinstance(value, AIMessage):
         return value
     if isinstance(value, str):
         return AIMessage(value)
-    if _is_pair(value) or _is_written_message(value):
-        (value,) = _turns(value, intrinsic, "answer")
-        if isinstance(value, AIMessage):
-            return value
     if is_structured(value):
         return AIMessage("\n".join(as_lines(value)), additional_kwargs={"parsed": value})
     raise InvalidInput("answer is neither text, nor an AI message, nor structured", intrinsic=intrinsic,
@@ -244,24 +239,14 @@ def _conversation(value: Any, intrinsic: str, *, answered: bool, beside: bool) -
 
 
 def _answered(turns: tuple[BaseMessage, ...], answer: AIMessage, intrinsic: str) -> tuple[BaseMessage, ...]:
-    """The turns with the answer at the end, once; a stale one is left out (:func:`judged_turn`)."""
-    last = turns[-1] if turns else None
-    if isinstance(last, AIMessage) and _same(last, answer):
+    """The turns with the answer at the end, once; a stale one is left out (:func:`is_stale`)."""
+
+    def same(turn: BaseMessage) -> bool:  # perhaps before it was marked or revised: then its id is the same
+        return turn.text == answer.text or (turn.id is not None and turn.id == answer.id)
+
+    if turns and isinstance(turns[-1], AIMessage) and same(turns[-1]):
         return (*turns[:-1], answer)
-    text = str(answer.text)
-    plain = [(_role(turn), _said(turn, answer, text)) for turn in turns]
-    return (*turns, answer) if judged_turn(plain, text, intrinsic) is None else turns
-
-
-def _same(turn: BaseMessage, answer: AIMessage) -> bool:
-    """Whether a turn is this answer, perhaps before it was marked or revised: then its id is the same."""
-    return turn.text == answer.text or (turn.id is not None and turn.id == answer.id)
-
-
-def _said(turn: BaseMessage, answer: AIMessage, text: str) -> str:
-    if isinstance(turn, AIMessage) and turn.tool_calls:
-        return ""
-    return text if _same(turn, answer) else str(turn.text)
+    return turns if is_stale(as_turns(turns), lambda turn: same(turn.message), intrinsic) else (*turns, answer)
 
 
 def _turns(value: Any, intrinsic: str, name: str) -> tuple[BaseMessage, ...]:

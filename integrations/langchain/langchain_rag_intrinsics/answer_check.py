@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.runnables.utils import AddableDict
 from pydantic import Field, SkipValidation
 
 from intrinsics_core import InvalidInput, StreamChecker, arun_many, run_many
+from intrinsics_core.chains import policy
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
-from intrinsics_core.chains.notes import KEY, signed, underscored
-from intrinsics_core.chains.policy import Unretrieved
+from intrinsics_core.chains.notes import CANNED, KEY, RETRY, signed, underscored
 from intrinsics_core.intrinsics import TABLE
-from intrinsics_core.protocol.results import Audit, Citations, Evaluation
+from intrinsics_core.protocol.results import Audit, Evaluation
 from intrinsics_core.render.citations import Mode, Style
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import ENDED, OUT, PIECE, Steps, arun_steps, run_steps
@@ -41,8 +41,10 @@ class AnswerCheck(StreamingIntrinsic):
         checks: one or some of ``"audit"`` (everything; a language model is asked once), ``"hallucination-detection"``,
             ``"citations"``, ``"check-citations"``, ``"fact-check"``, ``"uncertainty"``, ``"answer-relevance"`` and
             ``"evaluate"``.
-        mode: ``"annotate"``, or ``"block"``: an answer with a label in ``labels`` is replaced by ``text``.
-        labels: which labels of the answer as a whole block it, or the one.
+        mode: ``"annotate"``; ``"block"``: an answer with a label in ``labels`` is replaced by ``text``. For
+            graphs that ask again, ``"retry"``: what to tell the model stands beside the verdicts, as ``"retry"``,
+            unless the input has ``again=True``; ``"retry_then_block"``: so, and with ``again=True`` it is replaced.
+        labels: which labels of the answer as a whole count, or the one.
         text: what stands in a blocked answer's place.
         unretrieved: what becomes of an answer without documents: ``"annotate"`` (the verdict NA), ``"block"`` (unless
             it claims nothing) or ``"pass"``; None: it is judged like any other.
@@ -53,7 +55,7 @@ class AnswerCheck(StreamingIntrinsic):
         hold: with ``live``, keep each sentence back until it is judged.
 
     Raises:
-        InvalidInput: a name is unknown, ``mode="block"`` without a check of sentences, or ``hold`` without ``live``.
+        InvalidInput: a name is unknown, a mode needs a check of sentences, or ``hold`` is without ``live``.
 
     Example:
         >>> from langchain_rag_intrinsics import AnswerCheck
@@ -72,10 +74,10 @@ class AnswerCheck(StreamingIntrinsic):
     intrinsic: ClassVar[str] = "audit"
 
     checks: Names = ("audit",)
-    mode: Literal["annotate", "block"] = "annotate"
+    mode: Annotated[policy.Mode, SkipValidation] = "annotate"
     labels: Names = ("unfaithful",)
     text: str = BLOCKED
-    unretrieved: Annotated[Unretrieved | None, SkipValidation] = None
+    unretrieved: Annotated[policy.Unretrieved | None, SkipValidation] = None
     options: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
     citations: Mode | None = None
     style: Style = "text"
@@ -92,7 +94,7 @@ class AnswerCheck(StreamingIntrinsic):
     def judging(self) -> AnswerChecks:
         """The checks, and what is done by them."""
         names = ("checks", "mode", "labels", "unretrieved", "on_error", "date", "options")
-        return AnswerChecks(**{name: getattr(self, name) for name in names}, modes=("annotate", "block"))
+        return AnswerChecks(**{name: getattr(self, name) for name in names})
 
     @property
     def _raises(self) -> bool:
@@ -103,9 +105,10 @@ class AnswerCheck(StreamingIntrinsic):
         return read(value, of, self.metadata_fields, answered=True)
 
     def _judging(self, given: ChainInput) -> Steps[CheckedAnswer]:
-        # Of a canned answer a result says what it says of an answer without words.
-        judged = given.unanswered if is_canned(given.answer) else given
-        return self.judging.judge(judged.messages, judged.passages, known=judged.known)
+        messages = given.messages
+        if is_canned(given.answer):  # a result says of it what it says of an answer without words
+            messages[-1] = {"role": "assistant", "content": ""}
+        return self.judging.judge(messages, given.passages, again=given.again, known=given.known)
 
     def _result(self, given: ChainInput) -> CheckedAnswer:
         do = {"run": lambda calls: run_many(calls, self.engine, profile=self.profile)}
@@ -122,12 +125,12 @@ class AnswerCheck(StreamingIntrinsic):
 
     def _tell(self, value: Any, given: ChainInput, result: CheckedAnswer) -> AIMessage:
         """A copy of the answer with the verdicts."""
-        answer, cited = given.answer or AIMessage(given.messages[-1]["content"]), cited_in(result)
+        answer, cited = given.answer or AIMessage(given.messages[-1]["content"]), result.citations
         if not result.results:
             return answer
         metadata, content, text = self._metadata(given, result), answer.content, str(answer.text)
         if result.decision.act == "replace":
-            metadata[KEY]["canned"] = True
+            metadata[KEY][CANNED] = True
             update = {"content": with_text(content, self.text), "response_metadata": metadata, "additional_kwargs": {}}
             return answer.model_copy(update=update)
         if cited is not None and self.citations is not None:
@@ -138,8 +141,10 @@ class AnswerCheck(StreamingIntrinsic):
 
     def _metadata(self, given: ChainInput, result: CheckedAnswer, before: bool = True) -> dict[str, Any]:
         """``response_metadata`` with the verdicts; without those ``before`` where a chunk adds them."""
-        answer, cited = given.answer or AIMessage(""), cited_in(result)
+        answer, cited = given.answer or AIMessage(""), result.citations
         metadata = signed(answer.response_metadata if before else {}, result.dumped, str(answer.text), given.passages)
+        if result.decision.act == "retry":
+            metadata[KEY][RETRY] = result.decision.feedback
         # Says that the content is LangChain's standard blocks: providers then take the answer back as history.
         blocks = isinstance(answer.content, str) and cited is not None and cited.citations and not answer.tool_calls
         return metadata | ({"output_version": "v1"} if blocks and not self.citations else {})
@@ -188,12 +193,6 @@ class AnswerCheck(StreamingIntrinsic):
                              on_error=on_error, date=self.date)  # fmt: skip
 
 
-def cited_in(result: CheckedAnswer) -> Citations | None:
-    """The citations of a check, or of an audit; None where none were asked for."""
-    found = result.results.get("citations") or result.results.get("audit")
-    return found.citations if isinstance(found, Audit) else found if isinstance(found, Citations) else None
-
-
 class _Stream:
     """The state of one streamed answer; no I/O.
 
@@ -204,7 +203,7 @@ class _Stream:
     def __init__(self, check: AnswerCheck) -> None:
         self.check = check
         # What a result changes goes out with it, and not before.
-        self.held = check.return_result or check.citations is not None or check.mode == "block"
+        self.held = check.return_result or check.citations is not None or check.judging.policy.replaces
         self.value: Any = None
         self.passed: AIMessageChunk | None = None
         self._checker: StreamChecker | None = None
@@ -270,7 +269,7 @@ class _Stream:
         last = AIMessageChunk(content="", id=self.passed.id, chunk_position="last")
         if result is not None:
             last.response_metadata = check._metadata(given, result, before=False)
-            if cited := cited_in(result):
+            if cited := result.citations:
                 last.content = added_annotations(self.passed.content, given, cited)
         yield last
 

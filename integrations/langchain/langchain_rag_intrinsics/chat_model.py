@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableParallel, RunnableSequence, ensure_config
 from langchain_core.runnables.base import RunnableBindingBase
 from pydantic import BaseModel
@@ -19,8 +19,6 @@ from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, U
 from intrinsics_core.runtimes import chat, register_chat_models
 from intrinsics_core.runtimes.chat import LOGPROBS, SCHEMA, TOP_LOGPROBS, ChatRuntime
 from langchain_rag_intrinsics._wrapped import AnyRunnable, chat_models, over
-
-_TURNS = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
 
 
 class ChatModelRuntime(ChatRuntime):
@@ -113,7 +111,7 @@ class ChatModelRuntime(ChatRuntime):
 
         config = ensure_config({"tags": ["nostream", f"rag_intrinsics:{request.intrinsic}"]})
         model = over(self.model, config, asking) or _stopping(self.model, request)
-        return model, [_TURNS[role](text) for role, text in chat.turns(request)], config
+        return model, convert_to_messages(list(chat.turns(request))), config
 
 
 def _tell_of_opaque(name: str, wanted: Mapping[str, bool | None]) -> None:

@@ -32,29 +32,15 @@ def _several(value: Any) -> Any:
                  for v in each)  # fmt: skip
 
 
-def compress(compressor: Any, documents: Sequence[Document], query: str, config: RunnableConfig) -> Sequence[Document]:
-    """Documents after one compressor, transformer, or Runnable over ``{"query", "documents"}``."""
-    if isinstance(compressor, BaseDocumentCompressor):
-        with set_config_context(config) as context:  # a compressor is handed callbacks alone
-            return context.run(compressor.compress_documents, documents, query, config.get("callbacks"))
-    if isinstance(compressor, BaseDocumentTransformer):
-        return compressor.transform_documents(documents)
-    found: Sequence[Document] = compressor.invoke({"query": query, "documents": documents}, config)
-    return found
+def _compress(config: RunnableConfig, compressor: Any, documents: Sequence[Document], query: str) -> Any:
+    with set_config_context(config) as context:  # a compressor is handed callbacks alone
+        return context.run(compressor.compress_documents, documents, query, config.get("callbacks"))
 
 
-async def acompress(
-    compressor: Any, documents: Sequence[Document], query: str, config: RunnableConfig
-) -> Sequence[Document]:
-    """Like :func:`compress`, without blocking the event loop where the compressor does not."""
-    if isinstance(compressor, BaseDocumentCompressor):
-        with set_config_context(config) as context:
-            asked = compressor.acompress_documents(documents, query, config.get("callbacks"))
-            return await coro_with_context(asked, context)
-    if isinstance(compressor, BaseDocumentTransformer):
-        return await compressor.atransform_documents(documents)
-    found: Sequence[Document] = await compressor.ainvoke({"query": query, "documents": documents}, config)
-    return found
+async def _acompress(config: RunnableConfig, compressor: Any, documents: Sequence[Document], query: str) -> Any:
+    with set_config_context(config) as context:
+        asked = compressor.acompress_documents(documents, query, config.get("callbacks"))
+        return await coro_with_context(asked, context)
 
 
 # To a type checker they are what a user may write; here they are a Runnable or None, and always a tuple.
@@ -129,12 +115,12 @@ class IntrinsicsRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: Any, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        return run_steps(self._found(query, kwargs), _steps(run_manager, "invoke", "batch", compress))
+        return run_steps(self._found(query, kwargs), _steps(run_manager, "", _compress))
 
     async def _aget_relevant_documents(
         self, query: Any, *, run_manager: AsyncCallbackManagerForRetrieverRun, **kwargs: Any
     ) -> list[Document]:
-        return await arun_steps(self._found(query, kwargs), _steps(run_manager, "ainvoke", "abatch", acompress))
+        return await arun_steps(self._found(query, kwargs), _steps(run_manager, "a", _acompress))
 
     def _found(self, query: Any, kwargs: dict[str, Any]) -> Steps[list[Document]]:
         """The documents for a query; no I/O."""
@@ -155,7 +141,12 @@ class IntrinsicsRetriever(BaseRetriever):
             if more := [query for query in dict.fromkeys(queries) if query != asked]:
                 documents = fuse([documents, *(yield "batch", (self.retriever, more, "retrieve", passed))])
         for compressor in self.compressors:
-            documents = yield "compress", (compressor, documents, question)
+            if isinstance(compressor, BaseDocumentCompressor):
+                documents = yield "compress", (compressor, documents, question)
+            elif isinstance(compressor, BaseDocumentTransformer):
+                documents = yield "transform", (compressor, documents)
+            else:
+                documents = yield "invoke", (compressor, {"query": question, "documents": documents}, "compress", {})
         return list(documents)[:limit]
 
     def _passed(self, kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -185,12 +176,13 @@ def _configured(config: RunnableConfig | None) -> Iterator[None]:
         _choices.reset(token)
 
 
-def _steps(run_manager: Any, invoke: str, batch: str, compressing: Callable[..., Any]) -> dict[str, Any]:
-    """What each step does, by the names of a Runnable's methods, its spans inside the retriever's."""
+def _steps(run_manager: Any, a: str, compress: Callable[..., Any]) -> dict[str, Any]:
+    """What each step does, its spans inside the retriever's. Asynchronous methods are named with an ``a`` in front."""
     return {
-        "invoke": lambda call: getattr(call[0], invoke)(call[1], _within(run_manager, call[2]), **call[3]),
-        "batch": lambda call: getattr(call[0], batch)(call[1], _within(run_manager, call[2]), **call[3]),
-        "compress": lambda call: compressing(*call, _within(run_manager, "compress")),
+        "invoke": lambda call: getattr(call[0], f"{a}invoke")(call[1], _within(run_manager, call[2]), **call[3]),
+        "batch": lambda call: getattr(call[0], f"{a}batch")(call[1], _within(run_manager, call[2]), **call[3]),
+        "compress": lambda call: compress(_within(run_manager, "compress"), *call),
+        "transform": lambda call: getattr(call[0], f"{a}transform_documents")(call[1]),
     }
 
 
@@ -206,8 +198,6 @@ def _forms(value: Any, retriever: Any, wanted: QueryForm) -> tuple[str, str]:
         form = query_form(retriever, wanted)
         asked = {"question": value.query, "keywords": value.retrieval_query, "embedding": embedding_query(value)}
         return asked[form], value.query
-    given = read(value, "retrieval")
-    question = next((turn["content"] for turn in reversed(given.messages) if turn["role"] == "user"), None)
-    if question is None:
+    if not (question := read(value, "retrieval").question):
         raise InvalidInput("the conversation has no user turn", intrinsic="retrieval", expected="a question")
     return question, question

@@ -120,6 +120,19 @@ class LangChainAdapter:
         update = guard.after_agent({"messages": messages}, None)  # type: ignore[arg-type, typeddict-item]
         return self.answered(update["messages"][-1] if update else messages[-1])
 
+    def retried(self, answers: Sequence[str], *, asynchronous: bool, mode: Any) -> tuple[Sequence[str], Any, str]:
+        from langchain.agents import create_agent
+        from langchain_rag_intrinsics import GroundednessMiddleware
+
+        from integrations.langchain.tests.agents import search
+        from integrations.langchain.tests.programs.test_agents import Script, ask, call
+
+        model = Script(says=[call("search", query="mill"), *answers])
+        guard = GroundednessMiddleware(mode=mode, answer=decisions.BLOCKED)
+        agent = create_agent(model, [search([Document(decisions.MILL)])], middleware=[guard])
+        messages = ask(agent, "Who built the tide mill?", asynchronous=asynchronous)["messages"]
+        return ([str(m.text) for m in messages], *self.answered(messages[-1])[1:], model.seen[2][-1].text)
+
     def renderings(self, component: Any) -> Iterable[str]:
         yield repr(component)
         yield str(component)

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from integrations.langchain.tests.agents import search
 from integrations.langchain.tests.models import JudgeModel
-from integrations.langchain.tests.scripts import FAITHFUL, INVENTED, QUESTION, documents, judging
+from integrations.langchain.tests.scripts import FAITHFUL, QUESTION, documents, judging
 from intrinsics_core import RuntimeUnavailable
 from intrinsics_core.chains.transcript import MadeCall
 from tests.contract.judge import judge
@@ -27,8 +27,8 @@ pytest.importorskip("langchain.agents", reason="the extra [agents] is not instal
 
 from langchain.agents import create_agent
 from langchain_rag_intrinsics import AnswerabilityMiddleware, GroundednessMiddleware
+from langchain_rag_intrinsics._documents import documents_of
 from langchain_rag_intrinsics._messages import as_turns
-from langchain_rag_intrinsics.agents._agent import documents_of
 
 
 class AgentModel(BaseChatModel):
@@ -119,19 +119,6 @@ def test_a_failing_gate_does_what_it_was_told(on_error: str, text: str) -> None:
     agent = create_agent(AgentModel(), [search()], middleware=[AnswerabilityMiddleware(down)])
     with pytest.raises(RuntimeUnavailable):
         ask(agent, QUESTION)
-
-
-@pytest.mark.parametrize(("mode", "text"), [("annotate", INVENTED), ("block", "Blocked.")])
-@pytest.mark.parametrize("asynchronous", [False, True])
-def test_an_unfaithful_answer(mode: Any, text: str, asynchronous: bool) -> None:
-    middleware = GroundednessMiddleware(judging(), mode=mode, answer="Blocked.")
-    agent = create_agent(AgentModel(answer=INVENTED), [search()], middleware=[middleware])
-    messages = ask(agent, QUESTION, asynchronous)
-    assert len(messages) == 4
-    assert messages[-1].text == text
-    verdict = messages[-1].response_metadata["rag_intrinsics"]["hallucination_detection"]
-    assert verdict["label"] == "unfaithful"
-    assert verdict["sentences"][0]["text"] == INVENTED
 
 
 def test_both_together_and_a_canned_answer_is_not_judged() -> None:

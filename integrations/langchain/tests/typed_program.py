@@ -72,7 +72,7 @@ def judge() -> list[str]:
 def agent() -> str:
     from langchain.agents import create_agent
 
-    watching = [AnswerabilityMiddleware(mode="annotate"), GroundednessMiddleware(mode="block", labels="unfaithful")]
+    watching = [AnswerabilityMiddleware(mode="annotate"), GroundednessMiddleware(mode="retry", labels="unfaithful")]
     state = create_agent(FakeListChatModel(responses=["Hello!"]), middleware=watching).invoke(
         {"messages": [HumanMessage("Hello")]}
     )

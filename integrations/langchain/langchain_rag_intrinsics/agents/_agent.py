@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from langchain.agents.middleware import AgentMiddleware
-from langchain_core.documents import Document
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage
 
-from intrinsics_core.chains.evidence import evidence, title_of, tool_names
+from intrinsics_core.chains.evidence import tool_names
 from intrinsics_core.chains.fields import as_lines
-from intrinsics_core.chains.transcript import MadeCall, last_question
-from intrinsics_core.protocol.names import named
-from langchain_rag_intrinsics._documents import identity
-from langchain_rag_intrinsics._messages import as_turns, is_canned
+from intrinsics_core.chains.notes import KEY
+from intrinsics_core.chains.transcript import last_question
+from langchain_rag_intrinsics._messages import as_turns, is_canned, made_call
 
 Answer = str | Callable[[Mapping[str, Any]], str]
-MODES: tuple[Literal["annotate"], Literal["block"]] = ("annotate", "block")
 
 
 class JudgingMiddleware(AgentMiddleware):
     """``retrievers`` are the names of the tools that retrieve; None for those that return documents."""
 
-    def __init__(self, *, mode: str, answer: Answer, tools: Collection[str] | str | None, name: str | None) -> None:
+    def __init__(self, *, answer: Answer, tools: Collection[str] | str | None, name: str | None) -> None:
         super().__init__()
-        self.mode, self.answer, self._name = named("mode", mode, MODES), answer, name
-        self.retrievers = tool_names(tools)
+        self.answer, self._name, self.retrievers = answer, name, tool_names(tools)
 
     @property
     def name(self) -> str:
@@ -38,24 +34,6 @@ class JudgingMiddleware(AgentMiddleware):
     def _canned(self, state: Mapping[str, Any]) -> str:
         """The canned text, or what a function makes of the agent's state."""
         return self.answer if isinstance(self.answer, str) else self.answer(state)
-
-
-def documents_of(
-    now: Sequence[MadeCall],
-    before: Sequence[MadeCall],
-    tools: Collection[str] | None,
-    fields: Sequence[str] = (),
-    given: Iterable[Document] = (),
-    question: str = "",
-) -> list[Document]:
-    """What an answer may rest on (`evidence`), as LangChain's documents; ``given`` are those that no tool returned."""
-
-    def said(call: MadeCall) -> Document:
-        title = title_of(call, question)
-        return Document(call.result or "", id=call.id, metadata={"title": title} if title else {})
-
-    return evidence(given, now, before, tools, text_of=lambda document: document.page_content, from_text=said,
-                    key=lambda document: identity(document, fields))  # fmt: skip
 
 
 # What ModelCallLimitMiddleware and ToolCallLimitMiddleware write in an answer's place.
@@ -74,21 +52,30 @@ class FinalAnswer:
     structured: bool = False
     repeated: tuple[ToolMessage, ...] = ()
 
-    def replaced(self, by: AIMessage | ToolMessage) -> list[AnyMessage]:
+    def blocked(self, text: str, metadata: dict[str, Any]) -> list[AnyMessage]:
         """Messages that take the place of the answer's own, so that nothing of it is left."""
-        if isinstance(self.message, ToolMessage) or not self.message.tool_calls:
-            return [by.model_copy(update={"id": self.message.id})]
-        known = {repeat.tool_call_id for repeat in self.repeated}
-        calls = [{**call, "args": {}} if call["id"] in known else call for call in self.message.tool_calls]
-        # Providers keep the arguments, or what they parsed, in the additional ones too.
-        asked = self.message.model_copy(update={"content": "", "tool_calls": calls, "additional_kwargs": {}})
-        return [asked, *(repeat.model_copy(update={"content": by.text}) for repeat in self.repeated), by]
+        message = self.message
+        if isinstance(message, AIMessage) and message.tool_calls:
+            known = {repeat.tool_call_id for repeat in self.repeated}
+            calls = [{**call, "args": {}} if call["id"] in known else call for call in message.tool_calls]
+            # Providers keep the arguments, or what they parsed, in the additional ones too.
+            asked = message.model_copy(update={"content": "", "tool_calls": calls, "additional_kwargs": {}})
+            told = [repeat.model_copy(update={"content": text}) for repeat in self.repeated]
+            return [asked, *told, AIMessage(text, response_metadata={KEY: metadata[KEY]})]
+        # Documents stay: later turns are judged by them. Anything else may hold the answer.
+        holds = isinstance(message, ToolMessage) and not made_call(message).documents
+        update = {"content": text, "response_metadata": metadata, "additional_kwargs": {}}
+        return [message.model_copy(update=update | ({"artifact": None} if holds else {}))]
+
+
+def current_turn(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """The messages behind the last question."""
+    return messages[last_question(as_turns(messages)) + 1 :]
 
 
 def final_answer(state: Mapping[str, Any]) -> FinalAnswer | None:
     """The answer that a run ended with; None where there is none, or one that claims nothing."""
-    messages: Sequence[AnyMessage] = state["messages"]
-    turn = messages[last_question(as_turns(messages)) + 1 :]
+    turn = current_turn(state["messages"])
     structured = state.get("structured_response")
     if turn and isinstance(by_tool := turn[-1], ToolMessage) and structured is None:
         nothing = is_canned(by_tool) or by_tool.status == "error" or not by_tool.text.strip()

@@ -12,9 +12,11 @@ from langgraph.runtime import Runtime
 from intrinsics_core.chains.evidence import has_other_results, is_search, tell_of_texts
 from intrinsics_core.chains.notes import with_verdicts
 from intrinsics_core.chains.transcript import calls_made, last_question, shown_turns
+from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Answerability
+from langchain_rag_intrinsics._documents import documents_of
 from langchain_rag_intrinsics._messages import as_turns, canned, made_call
-from langchain_rag_intrinsics.agents._agent import Answer, JudgingMiddleware, documents_of
+from langchain_rag_intrinsics.agents._agent import Answer, JudgingMiddleware
 from langchain_rag_intrinsics.answerability_gate import AnswerabilityGate
 
 CANNED = "I cannot answer that from the documents I have."
@@ -50,8 +52,8 @@ class AnswerabilityMiddleware(JudgingMiddleware):
     def __init__(self, runtime: Any = None, *, mode: Literal["annotate", "block"] = "block", block_unsure: bool = False,
                  answer: Answer = CANNED, tools: Collection[str] | str | None = None, on_error: str = "raise",
                  profile: Any = None, metadata_fields: Any = (), name: str | None = None) -> None:  # fmt: skip
-        super().__init__(mode=mode, answer=answer, tools=tools, name=name)
-        self.block_unsure = block_unsure
+        super().__init__(answer=answer, tools=tools, name=name)
+        self.mode, self.block_unsure = named("mode", mode, ("annotate", "block")), block_unsure
         self.gate = AnswerabilityGate(on_error=on_error, return_result=True, runtime=runtime, profile=profile,
                                       metadata_fields=metadata_fields)  # fmt: skip
 

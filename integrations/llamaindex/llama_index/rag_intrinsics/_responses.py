@@ -19,7 +19,6 @@ from pydantic import BaseModel
 from intrinsics_core import InvalidInput
 from intrinsics_core.chains import scores
 from intrinsics_core.chains.evidence import evidence, tool_names
-from intrinsics_core.chains.evidence import title_of as call_title
 from intrinsics_core.chains.fields import as_lines, object_in
 from intrinsics_core.chains.notes import underscored, with_verdicts, without_verdicts
 from intrinsics_core.chains.transcript import MadeCall
@@ -70,7 +69,7 @@ def sources_of(response: Any, tools: Collection[str] | None = None, question: st
     direct = judged_by(_nodes(response.raw) or ())  # where a tool with return_direct gave the answer
     now = [call for call in calls_of(response) if call.done]
     return evidence(direct, now, (), tool_names(tools), text_of=text_of,
-                    from_text=lambda call: _as_node(call, question), key=same)  # fmt: skip
+                    from_text=_as_node, question=question, key=same)  # fmt: skip
 
 
 def calls_of(response: Any) -> list[MadeCall]:
@@ -98,8 +97,7 @@ def _nodes(raw: Any) -> list[NodeWithScore] | None:
     return kept if kept or not nodes else None
 
 
-def _as_node(call: MadeCall, question: str) -> NodeWithScore:
-    title = call_title(call, question)
+def _as_node(call: MadeCall, title: str | None) -> NodeWithScore:
     metadata = {"title": title} if title else {}
     return NodeWithScore(node=TextNode(id_=call.id or call.name, text=call.result or "", metadata=metadata))
 

@@ -13,17 +13,12 @@ from haystack_integrations.common.rag_intrinsics.pipeline_input import PipelineI
 
 from intrinsics_core import Profile
 from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
-from intrinsics_core.chains.evidence import evidence, title_of
-from intrinsics_core.chains.notes import CANNED, KEY, signed, verdicts_in, with_verdicts
+from intrinsics_core.chains.evidence import evidence
+from intrinsics_core.chains.notes import CANNED, KEY, RETRY, signed, verdicts_in, with_verdicts
 from intrinsics_core.chains.transcript import MadeCall, calls_in, last_question
 from intrinsics_core.protocol.results import Faithfulness
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps, arun_steps, run_steps
-
-RETRY = (
-    "These sentences of your answer are not supported by what your tools returned:\n{sentences}\n"
-    "Answer again with what is supported, or say that you do not know."
-)
 
 
 class RagIntrinsicsGroundednessHook(Intrinsic):
@@ -120,7 +115,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         now, before = calls_in(turns[at + 1 :]), calls_in(turns[:at])
         found = evidence(state.data.get(self.documents_key) or (), now, before, self.tools,
                          text_of=lambda document: document.content or "",
-                         from_text=lambda call: _said(call, turns[at].text))  # fmt: skip
+                         from_text=_said, question=turns[at].text)  # fmt: skip
         told = (turn for turn in turns[at + 1 :] if turn.role == "tool")
         return PipelineInput((*turns[: at + 1], *told, turns[-1]), tuple(found), tuple(self.meta_fields_to_embed))
 
@@ -138,8 +133,7 @@ class RagIntrinsicsGroundednessHook(Intrinsic):
         meta = with_verdicts(meta, {CANNED: True} if blocked else {})
         messages[-1] = with_text(messages[-1], self.text if blocked else None, meta)
         if decision.act == "retry":
-            lines = "\n".join(f"- {sentence}" for sentence in decision.unsupported)
-            messages.append(ChatMessage.from_user(RETRY.format(sentences=lines), meta={KEY: {"retry": True}}))
+            messages.append(ChatMessage.from_user(decision.feedback, meta={KEY: {RETRY: True}}))
             state.set("continue_run", True)
         elif any(map(_retried, messages)):
             messages = _without_retry(messages, draft=False)
@@ -180,13 +174,12 @@ class RetryEnd:
         return default_from_dict(cls, data)
 
 
-def _said(call: MadeCall, question: str) -> Document:
-    title = title_of(call, question)
+def _said(call: MadeCall, title: str | None) -> Document:
     return Document(content=call.result, meta={"tool": call.name} | ({"title": title} if title else {}))
 
 
 def _retried(message: ChatMessage) -> bool:
-    return bool(verdicts_in(message.meta).get("retry"))
+    return bool(verdicts_in(message.meta).get(RETRY))
 
 
 def _without_retry(messages: Sequence[ChatMessage], *, draft: bool) -> list[ChatMessage]:

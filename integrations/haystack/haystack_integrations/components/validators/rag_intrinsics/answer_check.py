@@ -12,10 +12,10 @@ from haystack_integrations.components.validators.rag_intrinsics.streams import a
 
 from intrinsics_core import Profile, StreamChecker
 from intrinsics_core.chains import notes
-from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer, detection
+from intrinsics_core.chains.checks import AnswerChecks, CheckedAnswer
 from intrinsics_core.chains.policy import Decision
 from intrinsics_core.protocol.names import named
-from intrinsics_core.protocol.results import Citations, Faithfulness
+from intrinsics_core.protocol.results import Faithfulness
 from intrinsics_core.render.citations import STYLES, Style, labelled, view, write
 from intrinsics_core.running.flows import BLOCKED
 from intrinsics_core.running.steps import Steps
@@ -158,7 +158,8 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
     def _judging(self, reply: ChatMessage, given: PipelineInput) -> Steps[CheckedAnswer]:
         if notes.verdicts_in(reply.meta).get(notes.CANNED):
             return CheckedAnswer(decision=Decision("pass"))
-        return (yield from self._checks.judge(given.messages, given.passages))
+        known = notes.known_detection(reply.meta, given.turns[-1].text, given.passages)
+        return (yield from self._checks.judge(given.messages, given.passages, known=known))
 
     def _outputs(self, rows: Sequence[Any], found: Sequence[CheckedAnswer]) -> dict[str, Any]:
         outputs: dict[str, Any] = {"replies": [], "results": []}
@@ -175,13 +176,9 @@ class RagIntrinsicsAnswerCheck(ReplyIntrinsic):
 
     def _cited(self, reply: ChatMessage, given: PipelineInput, judged: CheckedAnswer) -> str | None:
         """The text of an answer with its citations; None where it stays as it is."""
-        found = judged.results.get("citations") or judged.results.get("audit")
-        if self.citations is None or found is None or is_structured(reply) or not text_of(reply).strip():
+        cited = judged.citations
+        if self.citations is None or cited is None or is_structured(reply) or not text_of(reply).strip():
             return None
-        cited = found if isinstance(found, Citations) else found.citations  # type: ignore[attr-defined]
-        before = notes.known_detection(reply.meta, given.turns[-1].text, given.passages)
-        by = self._checks.by
-        cited = notes.without_wrong_citations(cited, detection(judged.results[by]) if by else before)
         if self.citations == "markers":
             return marked(text_of(reply), given.placed(cited.model_dump(mode="json"))["citations"])
         shown = view(cited, text_of(reply), given.passages, self.citations)
