@@ -219,9 +219,9 @@ MOST_CROSSED_BY_A_RERANK = trace.Crossed(modules=43, functions=207)  # LangChain
 MOST_CROSSED_BESIDE_THE_MODELS = trace.Crossed(modules=26, functions=114)  # by the same
 MOST_CROSSED = trace.Crossed(modules=52, functions=315)  # by a detection of two sentences
 MOST_OF_ADAPTERS = {  # of the frameworks, and of their tests
-    "haystack": rooms.Adapter(lines=2284, tests=2824),
-    "langchain": rooms.Adapter(lines=2299, tests=4457),
-    "llamaindex": rooms.Adapter(lines=2298, tests=4242),
+    "haystack": rooms.Adapter(lines=2274, tests=2823),
+    "langchain": rooms.Adapter(lines=2298, tests=4620),  # an agent that is asked again: 11 programs
+    "llamaindex": rooms.Adapter(lines=2296, tests=4242),
 }
 MOST_TEST_LINES = 3469  # under tests/embedded and tests/text
 
