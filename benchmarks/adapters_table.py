@@ -1,0 +1,198 @@
+"""Whether a small adapter beats the prompt, on a base model that is here: rows, training, serving and the table.
+
+    RAG_INTRINSICS_MODELS=FOLDER RAG_INTRINSICS_DATA=FOLDER python -m benchmarks.adapters_table --base smollm
+        [--rows 400] [--test 100] [--intrinsics answerability context-relevance] [--kinds lora alora] [--work FOLDER]
+
+Rows are those of `intrinsics train --rows`. Whole groups of them (articles, conversations) are held out before anything
+is trained: a fifth of all rows. Rows above `--characters` are left out of both parts, so that a CPU comes to an end.
+The base model is asked by the profile `prompted`; each adapter by the file that was written beside it; the embedded
+default and word coverage judge the same cases. All intervals are 95%, of a bootstrap over cases. What lies in `--work`
+is not made again: a run that was ended goes on. Needs the extras `[train,transformers]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.fetch_models import FOLDER, MODELS, folder
+from intrinsics_core import as_runtime
+from intrinsics_core.bench import table as table_of
+from intrinsics_core.bench.base import Case, Observed, Table
+from intrinsics_core.bench.intervals import difference, interval, pooled
+from intrinsics_core.bench.reporting import Number, shown
+from intrinsics_core.bench.running import run_cases, seen
+from intrinsics_core.calibration.truths import truth
+from intrinsics_core.training import train
+from intrinsics_core.training.rows_from import build
+from intrinsics_core.training.split import split
+
+SEED = 7
+HELD = 0.2
+_JUDGED = ("weighted F1", "AUROC")
+SHOWN = {"answerability": ("question", _JUDGED), "context-relevance": ("passage", _JUDGED)}
+"""By intrinsic, the level of its table and the measures that are printed."""
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """A row, and the group that is held out as one."""
+
+    row: Mapping[str, Any]
+    group: str
+
+
+def rows_of(intrinsic: str, data: Path, count: int, test: int, characters: int) -> tuple[list[Any], list[Any]]:
+    """(rows to train on, rows to measure on), half of each class: no group has rows in both."""
+    found, _ = build(intrinsic, data)
+    grouped = [Grouped(row, str(row.get("group", row["id"]))) for row in found for row in judgements(intrinsic, row)]
+    learned, held = split(grouped, HELD, SEED)  # type: ignore[arg-type]  # rows have groups as examples do
+    parts = []
+    for part, most in ((learned, count), (held, test)):
+        short = [one.row for one in part if len(json.dumps([one.row["messages"], one.row["documents"]])) <= characters]
+        random.Random(SEED).shuffle(short)
+        chosen = []
+        for true in (True, False):  # short rows are mostly of one class
+            chosen += [row for row in short if truth(row["result"], intrinsic) == true][: most // 2]
+        random.Random(SEED).shuffle(chosen)
+        parts.append(chosen)
+    return parts[0], parts[1]
+
+
+def judgements(intrinsic: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A row of several judged documents as a row for each."""
+    if intrinsic != "context-relevance":
+        return [dict(row)]
+    judged = row["result"]["judgements"]
+    return [
+        {**row, "id": f"{row['id']}-{i}", "documents": [document],
+         "result": {"judgements": [{**one, "index": 0, "document_id": "0"}]}}
+        for i, (document, one) in enumerate(zip(row["documents"], judged, strict=True))
+    ]  # fmt: skip
+
+
+def trained(intrinsic: str, base: Path, rows: Sequence[Any], out: Path, alora: bool, options: Any) -> dict[str, Any]:
+    """An adapter in ``out``, and what it cost."""
+    cost = out / "cost.json"
+    if not cost.exists():
+        with tempfile.TemporaryDirectory() as place:
+            data = Path(place) / "rows.jsonl"
+            data.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+            wall, cpu = time.perf_counter(), time.process_time()
+            done = train(intrinsic, base=str(base), data=data, out=out, alora=alora, epochs=options.epochs, held=0,
+                         batch=options.batch, rank=options.rank, learning_rate=options.learning_rate,
+                         grouped=True, resume=out.exists())  # fmt: skip
+        losses = [step["loss"] for step in done.log if "loss" in step]
+        few = max(1, len(losses) // 5)
+        cost.write_text(json.dumps({
+            "rows": done.counts["trained"], "seconds": time.perf_counter() - wall, "cpu": time.process_time() - cpu,
+            "gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+            "first": sum(losses[:few]) / few, "last": sum(losses[-few:]) / few,
+        }))  # fmt: skip
+    return dict(json.loads(cost.read_text()))
+
+
+def told(cases: Sequence[Case], runtime: Any, kept: Path, profile: str | None = None) -> tuple[list[Any], float]:
+    """What a runtime says of the cases (None: an error), and CPU seconds a case; kept in a file."""
+    if not kept.exists():
+        rows: dict[int, Any] = {}
+        begun = time.process_time()
+        run_cases(cases, runtime, lambda number, row, _: rows.update({number: row}), profile=profile)
+        kept.write_text(json.dumps([(time.process_time() - begun) / len(cases), [rows[i] for i in range(len(cases))]]))
+    seconds, found = json.loads(kept.read_text())
+    return [one.observed for one in seen(found)], seconds
+
+
+def line(
+    name: str, table: Table, intrinsic: str, found: Sequence[Observed | None], base: Sequence[Any], cost: str
+) -> str:
+    """A line of the table: each measure with its interval, and the gain over the base's AUROC on the same cases."""
+    level, measures = SHOWN[intrinsic]
+    observed = [one if one is not None else Observed() for one in found]  # an error judges nothing
+    cells = []
+    for measure in measures:
+        statistic = pooled(level, table.measures[level][measure])
+        value = statistic(observed)
+        cells.append("" if value is None else shown(Number(value, *(interval(observed, statistic) or (None, None)))))
+    both = [i for i, one in enumerate(found) if one is not None and base[i] is not None]
+    gain = difference(
+        [observed[i] for i in both], [base[i] for i in both], pooled(level, table.measures[level]["AUROC"])
+    )
+    cells.append("" if found is base or gain is None else shown(Number(*gain), signed=True))
+    return f"| {name} | {sum(one is None for one in found)} | {' | '.join(cells)} | {cost} |"
+
+
+def show(intrinsic: str, base: Path, options: Any) -> None:
+    work = options.work / f"{base.name}-{intrinsic}-{options.rows}"
+    work.mkdir(parents=True, exist_ok=True)
+    rows, test = rows_of(intrinsic, options.data, options.rows, options.test, options.characters)
+    table = table_of(intrinsic)
+    assert table.own is not None
+    cases = [table.own(row) for row in test]
+    level, measures = SHOWN[intrinsic]
+    costs = {kind: trained(intrinsic, base, rows, work / kind, kind == "alora", options) for kind in options.kinds}
+    model = {"kind": "transformers", "model": str(base), "context_length": 4096}
+    prompted, seconds = told(cases, as_runtime(model), work / "prompted.json", "prompted")
+    print(f"\n## {intrinsic}: {base.name}, {len(rows)} rows, {len(cases)} held-out cases\n")
+    print(f"| judge | errors | {' | '.join(f'{name}, {level}' for name in measures)} | AUROC, less the base's "
+          "| CPU seconds a case |\n|---|--:|---|---|---|--:|")  # fmt: skip
+
+    def put(name: str, found: Sequence[Any], cost: float | None) -> None:
+        print(line(name, table, intrinsic, found, prompted, "" if cost is None else f"{cost:.2f}"), flush=True)
+
+    put("base, prompted", prompted, seconds)
+    for kind in options.kinds:
+        runtime = as_runtime({**model, "adapters": {intrinsic: str(work / kind)}})
+        found, seconds = told(cases, runtime, work / f"{kind}.json", f"io.yaml:{work / kind}")
+        put({"lora": "LoRA", "alora": "aLoRA"}[kind], found, seconds)
+    put("embedded default", *told(cases, as_runtime({"kind": "embedded", "threads": 1}), work / "embedded.json"))
+    put("word coverage", [case.baselines["word coverage"]() for case in cases], None)
+    for kind, cost in costs.items():
+        each = cost["cpu"] / cost["rows"] / options.epochs
+        print(f"\n{kind}: {cost['rows']} examples, {options.epochs} epochs, {each:.2f} CPU seconds a row, "
+              f"{cost['seconds'] / 60:.0f} minutes, {cost['gigabytes']:.1f} GB, "
+              f"loss {cost['first']:.3f} at first, {cost['last']:.3f} at last")  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--base", default="smollm", help="a name of benchmarks.fetch_models, or a folder of safetensors"
+    )
+    parser.add_argument("--intrinsics", nargs="*", choices=SHOWN, default=["answerability", "context-relevance"])
+    parser.add_argument("--kinds", nargs="*", choices=("lora", "alora"), default=["lora", "alora"])
+    parser.add_argument("--rows", type=int, default=400)
+    parser.add_argument("--test", type=int, default=100)
+    parser.add_argument("--characters", type=int, default=900, help="of question and documents")
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=4)
+    parser.add_argument("--rank", type=int, default=16)
+    parser.add_argument("--learning-rate", type=float, default=5e-4)
+    parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"))
+    parser.add_argument(
+        "--work", type=Path, default=Path("build/adapters"), help="where adapters and verdicts are kept"
+    )
+    options = parser.parse_args()
+    base = Path(options.base)
+    if options.base in MODELS:
+        models = folder()
+        if models is None:
+            parser.error(f"{FOLDER} names no folder: see benchmarks.fetch_models")
+        base = MODELS[options.base].safetensors(models)
+    if options.data is None:
+        parser.error("RAG_INTRINSICS_DATA names no folder: see docs/data.md")
+    for intrinsic in options.intrinsics:
+        show(intrinsic, base, options)
+
+
+if __name__ == "__main__":
+    main()
