@@ -8,6 +8,7 @@ one product; rows of one length need no mask.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -70,7 +71,7 @@ def forward(w: Weights, ids: Tensor, types: Tensor, mask: Tensor, heads: int = 1
         parts = [p + f"attention.self.{name}." for name in ("query", "key", "value")]
         weight = torch.cat([w[part + "weight"] for part in parts])
         bias = torch.cat([w[part + "bias"] for part in parts])
-        qkv = functional.linear(x, weight, bias).view(pairs, tokens, 3, heads, size // heads)
+        qkv = _Dense.apply(x, weight, bias).view(pairs, tokens, 3, heads, size // heads)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).contiguous()
         scores = torch.matmul(q * (size // heads) ** -0.5, k.transpose(-1, -2))
         if added is not None:
@@ -87,8 +88,30 @@ def forward(w: Weights, ids: Tensor, types: Tensor, mask: Tensor, heads: int = 1
     return functional.linear(both, w["head.weight"].float(), w["head.bias"].float())
 
 
+class _Dense(torch.autograd.Function):
+    """``x @ weight.T + bias``. On the way back the gradients of the outputs are laid out anew, which makes the product
+    of bfloat16 two to four times as fast on a CPU.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return functional.linear(x[None], weight, bias)[0]  # of a batch, product and bias are one step
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        x, weight = ctx.saved_tensors
+        (grad,) = grads
+        needs = ctx.needs_input_grad
+        return (
+            grad @ weight if needs[0] else None,
+            grad.t().contiguous() @ x if needs[1] else None,
+            grad.sum(0) if needs[2] else None,
+        )
+
+
 def _dense(x: Tensor, w: Weights, name: str) -> Tensor:
-    return functional.linear(x, w[name + "weight"], w[name + "bias"])
+    return _Dense.apply(x, w[name + "weight"], w[name + "bias"])
 
 
 def _norm(x: Tensor, w: Weights, name: str, epsilon: float) -> Tensor:

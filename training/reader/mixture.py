@@ -51,9 +51,9 @@ SHARES: dict[str, float] = {
     "everyday asked": 2,
     "everyday makers": 20,
     # several things of one kind, each with hours, prices and limits
-    "everyday facts": 120,
-    "everyday facts asked": 40,
-    "everyday facts told": 20,
+    "everyday facts": 300,
+    "everyday facts asked": 100,
+    "everyday facts told": 60,
     # who did what to whom, in other words
     "turned": 250,
     "written": 100,

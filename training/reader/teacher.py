@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--rankings", type=Path, help="file of training.reader.pack: no sentence is ranked again")
     parser.add_argument("--stop-after", type=float, help="minutes, after which this call ends with a checkpoint")
     parser.add_argument("--six", type=Path, help="measure this reader on the held pairs, and end")
-    for name in ("pairs", "tokens", "chunk", "dev", "seed", "threads", "lanes"):
+    for name in ("pairs", "tokens", "chunk", "dev", "seed", "threads", "lanes", "part"):
         parser.add_argument(f"--{name}", type=int)
     for name in ("rate", "minutes", "fall", "head"):
         parser.add_argument(f"--{name}", type=float)

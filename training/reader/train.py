@@ -241,7 +241,7 @@ class Run:
         self.model.to(settings.device)
         self.teachers = [cast(load(folder).to(settings.device)) for folder in teachers]
         self.pool = ThreadPoolExecutor(settings.threads)
-        self.optimizer = torch.optim.AdamW(groups(self.model, settings), lr=settings.rate)
+        self.optimizer = torch.optim.AdamW(groups(self.model, settings), lr=settings.rate, fused=True)
         if goes_on:
             self._take_moments(latest)
 
