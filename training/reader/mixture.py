@@ -29,6 +29,7 @@ from training.reader.written import (
     row_claimed,
     said_against_words,
     said_at_length,
+    said_of_rules,
     said_of_same_words,
     said_plainly,
     tables,
@@ -60,6 +61,7 @@ SHARES: dict[str, float] = {
     "written hard": 90,
     "written roles": 120,
     "written near": 110,
+    "written rules": 180,
     "written turned": 150,
     # sentences and clauses of these texts as they stand there, or nearly, beside the same with one thing changed
     "edited here": 30,
@@ -70,6 +72,7 @@ SHARES: dict[str, float] = {
     "written asked": 26,
     "written hard asked": 48,
     "written near asked": 60,
+    "written rules asked": 60,
     # as people labelled them
     "snli_devtest": 3,
     "mnli_dev": 13,
@@ -180,12 +183,14 @@ def streams(
         "written hard": (said_against_words(wanted, "hard"), claimed_evenly),
         "written roles": (said_against_words(wanted, "roles"), claimed),
         "written near": (said_against_words(wanted, "near"), claimed),
+        "written rules": (said_of_rules(wanted), claimed),
         "written turned": (said_of_same_words(wanted), claimed),
         "written long": (said_at_length(wanted), claimed),
         "written tables": (tables(wanted), row_claimed),
         "written asked": (open_questions(wanted, hard=False), answered),
         "written hard asked": (open_questions(wanted, hard=True), answered),
         "written near asked": (open_questions(wanted, kind="near"), answered),
+        "written rules asked": (open_questions(wanted, kind="rules"), answered),
         "own words": (supported + conclusions, support.paraphrase_edited),
         "short answer": (
             [q for n in ("squad2_dev_b", "clapnq_dev") for q in questions[n] if q.answerable],

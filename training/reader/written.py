@@ -38,7 +38,7 @@ from training.reader.splits import Part, part
 FOLDER = Path(__file__).with_name("written")
 CONVERSATIONS = Path(__file__).with_name("conversations")
 LONG = Path(__file__).with_name("long_answers")
-Kind = Literal["hard", "roles", "near", "plain"]
+Kind = Literal["hard", "roles", "near", "rules", "plain"]
 _STANDS_FOR = re.compile(
     r"\b(?:its?|he|she|his|hers?|him|they|their|theirs|them|this|these|those|there)\b", re.IGNORECASE
 )
@@ -54,7 +54,8 @@ class Written:
     """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open.
 
     key: the text as it is written, on one line: what its part is decided by. kind: of its file, `hard-*`, `roles-*`,
-    `near-*` (whose open questions sound as if they were answered) or another (`plain`).
+    `near-*` (whose open questions sound as if they were answered), `rules-*` (hours, prices and rules of everyday life) or
+    another (`plain`).
     """
 
     topic: str
@@ -68,7 +69,7 @@ class Written:
     @property
     def hard(self) -> bool:
         """Whether most of what is true of it is in other words or a step away, and most of what is false in its own."""
-        return self.kind != "plain"
+        return self.kind in ("hard", "roles", "near")
 
 
 @cache
@@ -198,6 +199,11 @@ def said(wanted: Part) -> list[Said]:
 def said_plainly(wanted: Part) -> list[Said]:
     """What is claimed and answered in the short texts of a part that are not hard."""
     return _said(text for text in texts(wanted) if not text.hard)
+
+
+def said_of_rules(wanted: Part) -> list[Said]:
+    """What is claimed and answered in the texts of a part about hours, prices and rules."""
+    return _said(text for text in texts(wanted) if text.kind == "rules")
 
 
 def said_against_words(wanted: Part, kind: Kind | None = None) -> list[Said]:
