@@ -43,6 +43,7 @@ from training.reader.data import (
     Claim,
     hard_claims,
     long_claims,
+    rules_claims,
     summedits_whole,
     written_claims,
 )
@@ -54,9 +55,14 @@ Array = NDArray[np.float64]
 SUPPORT_SETS: dict[str, float] = {
     "begin": 1.0, "expertqa_claims": 1.0, "wice": 1.0, "summedits": 0.5, "halueval": 0.25, "fm2": 0.5,
     "fever_dev_nli": 0.5, "cad_nli": 0.25, "mnli_dev": 0.5, "written": 0.5,
-    "written_hard": 1.0, "written_long": 1.0,
+    "written_rules": 1.0, "written_hard": 1.0, "written_long": 1.0,
 }  # fmt: skip
-WRITTEN = {"written": written_claims, "written_hard": hard_claims, "written_long": long_claims}
+WRITTEN = {
+    "written": written_claims,
+    "written_rules": rules_claims,
+    "written_hard": hard_claims,
+    "written_long": long_claims,
+}
 AGAINST_WORDS = ("written_hard", "written_long")
 """What only a reader tells: the head without one is not fitted on them."""
 CITATION_SETS = ("wice", "clapnq")

@@ -20,13 +20,13 @@ from intrinsics_core.bench.folder import DataFolder
 from training.reader.prose import sentences, untokenised
 from training.reader.splits import Part, part
 from training.reader.written import (
+    HARD,
     Asked,
     Said,
     conversations,
     questions,
-    said_against_words,
     said_at_length,
-    said_plainly,
+    said_of,
 )
 from training.support_data import halueval_once
 
@@ -55,6 +55,7 @@ LICENCES = {
     "turned": "Apache-2.0 (written for this project: training/reader/turned.txt)",
     "conversations": "Apache-2.0 (written for this project: training/reader/conversations)",
     "written": "Apache-2.0 (written for this project: training/reader/written)",
+    "written_rules": "Apache-2.0 (written for this project: training/reader/written, the files rules-*)",
     "written_hard": "Apache-2.0 (written for this project: training/reader/written, the files hard-* and roles-*)",
     "written_long": "Apache-2.0 (written for this project: training/reader/long_answers)",
 }
@@ -322,12 +323,17 @@ def turns(folder: Path, wanted: Part) -> list[Turn]:
 
 def written_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
     """Claims and answers about the texts written for this that are not hard; ``folder`` is not read."""
-    return _twins("written", said_plainly(wanted))
+    return _twins("written", said_of(wanted, "plain"))
+
+
+def rules_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
+    """Those about the texts of hours, prices and rules; ``folder`` is not read."""
+    return _twins("written_rules", said_of(wanted, "rules"))
 
 
 def hard_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
     """Those about the hard texts; ``folder`` is not read."""
-    return _twins("written_hard", said_against_words(wanted))
+    return _twins("written_hard", said_of(wanted, *HARD))
 
 
 def long_claims(folder: Path, wanted: Part) -> Iterator[Claim]:

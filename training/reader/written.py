@@ -39,6 +39,7 @@ FOLDER = Path(__file__).with_name("written")
 CONVERSATIONS = Path(__file__).with_name("conversations")
 LONG = Path(__file__).with_name("long_answers")
 Kind = Literal["hard", "roles", "near", "rules", "plain"]
+HARD: tuple[Kind, ...] = ("hard", "roles", "near")
 _STANDS_FOR = re.compile(
     r"\b(?:its?|he|she|his|hers?|him|they|their|theirs|them|this|these|those|there)\b", re.IGNORECASE
 )
@@ -54,7 +55,7 @@ class Written:
     """One text in its sentences, with (true, false) claims, (question, right, wrong) and questions left open.
 
     key: the text as it is written, on one line: what its part is decided by. kind: of its file, `hard-*`, `roles-*`,
-    `near-*` (whose open questions sound as if they were answered), `rules-*` (hours, prices and rules of everyday life) or
+    `near-*` (whose open questions sound as if they were answered), `rules-*` (hours, prices, rules of everyday life) or
     another (`plain`).
     """
 
@@ -69,7 +70,7 @@ class Written:
     @property
     def hard(self) -> bool:
         """Whether most of what is true of it is in other words or a step away, and most of what is false in its own."""
-        return self.kind in ("hard", "roles", "near")
+        return self.kind in HARD
 
 
 @cache
@@ -196,19 +197,9 @@ def said(wanted: Part) -> list[Said]:
     return [*_said(texts(wanted)), *said_at_length(wanted)]
 
 
-def said_plainly(wanted: Part) -> list[Said]:
-    """What is claimed and answered in the short texts of a part that are not hard."""
-    return _said(text for text in texts(wanted) if not text.hard)
-
-
-def said_of_rules(wanted: Part) -> list[Said]:
-    """What is claimed and answered in the texts of a part about hours, prices and rules."""
-    return _said(text for text in texts(wanted) if text.kind == "rules")
-
-
-def said_against_words(wanted: Part, kind: Kind | None = None) -> list[Said]:
-    """What is claimed and answered in the hard texts of a part, or in those of one ``kind``."""
-    return _said(text for text in texts(wanted) if text.hard and kind in (None, text.kind))
+def said_of(wanted: Part, *kinds: Kind) -> list[Said]:
+    """What is claimed and answered in the short texts of a part of these kinds."""
+    return _said(text for text in texts(wanted) if text.kind in kinds)
 
 
 def said_of_same_words(wanted: Part) -> list[Said]:
