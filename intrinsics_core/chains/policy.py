@@ -100,9 +100,8 @@ class AnswerPolicy:
                 is ``"raise"``.
         """
         if found.label not in self.labels:
-            if found.missing and self.mode != "annotate" and self.on_error == "raise":
-                raise MalformedReply("the judge left sentences of the answer out", intrinsic="hallucination-detection",
-                                     expected="a verdict for each sentence", got=found.degraded)  # fmt: skip
+            if self.mode != "annotate" and self.on_error == "raise":
+                require_whole(found)
             return Decision("annotate", found)
         unsupported = tuple(sentence.text for sentence in found.sentences if sentence.label in self.labels)
         if self.retries and not again:
@@ -125,3 +124,14 @@ class AnswerPolicy:
 def claims_nothing(result: HallucinationDetection) -> bool:
     """Whether a judge has said that no sentence of the answer makes a claim. One that failed has not said so."""
     return result.label == "NA" and result.degraded is None and result.reason is None
+
+
+def require_whole(found: HallucinationDetection) -> None:
+    """Refuse a verdict that leaves sentences of the answer out.
+
+    Raises:
+        MalformedReply: it does.
+    """
+    if found.missing:
+        raise MalformedReply("the judge left sentences of the answer out", intrinsic="hallucination-detection",
+                             expected="a verdict for each sentence", got=found.degraded)  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from intrinsics_core.chains.policy import NO_SOURCE, required_whole
+from intrinsics_core.chains.policy import NO_SOURCE, require_whole
 from intrinsics_core.intrinsics import hallucination_detection
 from intrinsics_core.intrinsics.calling import NO_TEXT, NOTHING_RETRIEVED, NOTHING_SAID, Messages
 from intrinsics_core.protocol.call import Call
@@ -59,7 +59,7 @@ def _count(
     if isinstance(unsourced, IntrinsicsError):
         return unsourced
     try:
-        required_whole(unsourced or verdict)
+        require_whole(unsourced or verdict)
     except IntrinsicsError as error:
         return error
     if unsourced is not None and unsourced.score is not None:

@@ -16,7 +16,7 @@ def working_type(device: Any) -> Any:
 
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
-    able = getattr(torch.cpu, "get_capabilities", dict)()  # a torch that cannot tell works in float32
+    able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # a torch that cannot tell works in float32
     faster = able.get("amx_bf16") or (able.get("avx512_bf16") and _bfloat16_is_faster())
     return torch.bfloat16 if device.type == "cpu" and faster else torch.float32
 
