@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from llama_index.core import VectorStoreIndex
 from llama_index.core.llms import ChatMessage, MockLLM
@@ -39,14 +39,14 @@ JUDGED = MetadataMode.EMBED
 def searching(nodes: Sequence[TextNode], k: int = RETRIEVED) -> BaseRetriever:
     """The nodes nearest to the query in LlamaIndex's in-memory store, over the encoder that ships."""
     index = VectorStoreIndex(list(nodes), embed_model=IntrinsicsEmbedding())
-    return cast(BaseRetriever, index.as_retriever(similarity_top_k=k))
+    retriever: BaseRetriever = index.as_retriever(similarity_top_k=k)
+    return retriever
 
 
 def nodes_of(documents: Sequence[Document]) -> list[TextNode]:
     """The passages as nodes. The title is for retrieval and for judging (`JUDGED`); an answer quotes the text alone."""
-    hidden = ["title"]
     return [
-        TextNode(id_=d.id, text=d.text, metadata={"title": d.title}, excluded_llm_metadata_keys=hidden)
+        TextNode(id_=d.id, text=d.text, metadata={"title": d.title}, excluded_llm_metadata_keys=["title"])
         for d in documents
     ]
 

@@ -26,8 +26,8 @@ def _bfloat16_is_faster() -> bool:
     """Whether this processor takes less than two thirds of the time of float32 to multiply matrices of bfloat16."""
     import torch
 
-    took = []
-    for dtype in (torch.float32, torch.bfloat16):
+    def seconds(dtype: torch.dtype) -> float:
         a, b = torch.ones(512, 384, dtype=dtype), torch.ones(384, 1536, dtype=dtype)
-        took.append(min(timeit.repeat(partial(torch.matmul, a, b), number=1, repeat=9)))
-    return bool(took[0] > 1.5 * took[1])
+        return min(timeit.repeat(partial(torch.matmul, a, b), number=1, repeat=9))
+
+    return seconds(torch.float32) > 1.5 * seconds(torch.bfloat16)
