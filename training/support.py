@@ -63,7 +63,7 @@ WRITTEN = {
     "written_hard": hard_claims,
     "written_long": long_claims,
 }
-AGAINST_WORDS = ("written_hard", "written_long")
+AGAINST_WORDS = ("written_rules", "written_hard", "written_long")
 """What only a reader tells: the head without one is not fitted on them."""
 CITATION_SETS = ("wice", "clapnq")
 RIDGE = 0.5
