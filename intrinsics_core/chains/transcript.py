@@ -147,6 +147,9 @@ def is_stale(turns: Sequence[ChatTurn], same: Callable[[ChatTurn], bool], intrin
         same: whether a turn is the answer that stands beside them.
         intrinsic: the name used in errors.
 
+    Returns:
+        Whether it is an earlier one.
+
     Raises:
         InvalidInput: the conversation ends with another answer, and the one beside it is no earlier turn.
     """
