@@ -322,7 +322,7 @@ def turns(folder: Path, wanted: Part) -> list[Turn]:
 
 
 def written_claims(folder: Path, wanted: Part) -> Iterator[Claim]:
-    """Claims and answers about the texts written for this that are not hard; ``folder`` is not read."""
+    """Claims and answers about the plain texts written for this; ``folder`` is not read."""
     return _twins("written", said_of(wanted, "plain"))
 
 
@@ -349,12 +349,12 @@ def _twins(name: str, rows: Iterable[Said]) -> Iterator[Claim]:
 
 def written_questions(folder: Path, wanted: Part) -> Iterator[Question]:
     """Questions about the texts written for this that are not hard, answered or left open; ``folder`` is not read."""
-    return _asked("written", questions(wanted, hard=False))
+    return _asked("written", questions(wanted, "plain", "rules"))
 
 
 def hard_questions(folder: Path, wanted: Part) -> Iterator[Question]:
     """Those about the hard texts; ``folder`` is not read."""
-    return _asked("written_hard", questions(wanted, hard=True))
+    return _asked("written_hard", questions(wanted, *HARD))
 
 
 def _asked(name: str, rows: Iterable[Asked]) -> Iterator[Question]:

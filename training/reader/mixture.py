@@ -23,6 +23,7 @@ from training.reader.splits import Part
 from training.reader.turned import relations, turned
 from training.reader.wordnet import WordNet
 from training.reader.written import (
+    HARD,
     answered,
     claimed,
     claimed_evenly,
@@ -111,7 +112,6 @@ TEACHER = SHARES | {
     "written hard asked": 80,
     "written near asked": 80,
     "turned": 60,
-    "everyday facts": 160,
     "written turned": 100,
 }
 """The shares of `training.reader.teacher`."""
@@ -185,10 +185,10 @@ def streams(
         "written turned": (said_of_same_words(wanted), claimed),
         "written long": (said_at_length(wanted), claimed),
         "written tables": (tables(wanted), row_claimed),
-        "written asked": (open_questions(wanted, hard=False), answered),
-        "written hard asked": (open_questions(wanted, hard=True), answered),
-        "written near asked": (open_questions(wanted, kind="near"), answered),
-        "written rules asked": (open_questions(wanted, kind="rules"), answered),
+        "written asked": (open_questions(wanted, "plain"), answered),
+        "written hard asked": (open_questions(wanted, *HARD), answered),
+        "written near asked": (open_questions(wanted, "near"), answered),
+        "written rules asked": (open_questions(wanted, "rules"), answered),
         "own words": (supported + conclusions, support.paraphrase_edited),
         "short answer": (
             [q for n in ("squad2_dev_b", "clapnq_dev") for q in questions[n] if q.answerable],

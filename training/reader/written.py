@@ -40,6 +40,7 @@ CONVERSATIONS = Path(__file__).with_name("conversations")
 LONG = Path(__file__).with_name("long_answers")
 Kind = Literal["hard", "roles", "near", "rules", "plain"]
 HARD: tuple[Kind, ...] = ("hard", "roles", "near")
+"""Where most of what is true is in other words or a step away, and most of what is false in the text's own."""
 _STANDS_FOR = re.compile(
     r"\b(?:its?|he|she|his|hers?|him|they|their|theirs|them|this|these|those|there)\b", re.IGNORECASE
 )
@@ -66,11 +67,6 @@ class Written:
     asked: tuple[tuple[str, str, str], ...]
     unanswered: tuple[str, ...]
     kind: Kind = "plain"
-
-    @property
-    def hard(self) -> bool:
-        """Whether most of what is true of it is in other words or a step away, and most of what is false in its own."""
-        return self.kind in HARD
 
 
 @cache
@@ -260,9 +256,9 @@ def _said(some: Iterable[Written]) -> list[Said]:
     return rows + [Said(t.sentences, right, wrong, q) for t in some for q, right, wrong in t.asked]
 
 
-def questions(wanted: Part, hard: bool | None = None, kind: Kind | None = None) -> list[Asked]:
-    """The questions of a part; ``hard``: those of the hard texts alone, or of the others; ``kind``: of one kind."""
-    some = [t for t in texts(wanted) if hard in (None, t.hard) and kind in (None, t.kind)]
+def questions(wanted: Part, *kinds: Kind) -> list[Asked]:
+    """The questions about the short texts of a part, or about those of these kinds."""
+    some = [text for text in texts(wanted) if not kinds or text.kind in kinds]
     rows = [Asked(t.sentences, q, right) for t in some for q, right, _ in t.asked]
     return rows + [Asked(t.sentences, q, None) for t in some for q in t.unanswered]
 
