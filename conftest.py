@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
         return None
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, MOST_WORKERS)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models_stay_loaded() -> Iterator[None]:
+    """Sessions of models are freed with their last runtime. Here the next test would load the same files again."""
+    with pytest.MonkeyPatch.context() as patch:
+        with suppress(ImportError):  # an environment of clients alone has no numpy
+            patch.setattr("intrinsics_core.embedded.models.onnx_model._sessions", {})
+        yield
 
 
 def _slow_asked_for(config: pytest.Config) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.bench import NAMES, measures, table
+from intrinsics_core.bench import NAMES, intervals, measures, table
 from intrinsics_core.bench.base import Observed
 from intrinsics_core.bench.citations_table import against, alce
 from intrinsics_core.bench.folder import some
@@ -38,7 +38,9 @@ def filled(name: str, data: Path, runtime: Any = None, **chosen: Any) -> Report:
     engine = as_runtime(runtime)
     run_cases(cases, engine, lambda number, row, failed: kept.update({number: json.loads(json.dumps(row))}))
     found = seen(kept[i] for i in range(len(cases)))
-    return report(table(name), cases, found, runtime="this", profile=engine.profile.name, missing=missing)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intervals, "RESAMPLES", 50)  # how wide an interval is, is of no interest here
+        return report(table(name), cases, found, runtime="this", profile=engine.profile.name, missing=missing)
 
 
 def value(found: Report, set_: str, measure: str, of: str | None = None) -> float:

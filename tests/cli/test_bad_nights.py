@@ -140,10 +140,9 @@ COMMAND = "from intrinsics_command import main; sys.argv[1:] = [sys.argv[1], '--
     "during",
     [
         "intrinsics_core",
-        "typer",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("intrinsics_core.protocol.call", "pydantic", "pydantic_core._pydantic_core")
+            for name in ("typer", "intrinsics_core.protocol.call", "pydantic", "pydantic_core._pydantic_core")
         ),
     ],
 )

@@ -9,9 +9,16 @@ from typing import Any
 
 import pytest
 
+from intrinsics_core.bench import intervals
 from intrinsics_core.runtimes.scripted import Scripted
 from tests.bench.data_folder import write_folder
 from tests.cli.conftest import read
+
+
+@pytest.fixture(autouse=True)
+def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How wide an interval is, is of no interest here."""
+    monkeypatch.setattr(intervals, "RESAMPLES", 50)
 
 
 @pytest.fixture

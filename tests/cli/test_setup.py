@@ -109,6 +109,7 @@ def test_usage(arguments: tuple[str, ...], invoke: Any) -> None:
     assert ran.exit_code == 2 and "Usage" in ran.output and "Traceback" not in ran.output
 
 
+@pytest.mark.slow
 def test_usage_of_a_process(process: Any) -> None:
     ran = process("fly")
     assert ran.returncode == 2 and b"Usage" in ran.stdout + ran.stderr and b"Traceback" not in ran.stderr

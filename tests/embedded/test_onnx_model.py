@@ -1,13 +1,12 @@
-"""What the bi-encoder and the cross-encoder have in common: work that is given up, and sessions that are shared."""
+"""What the bi-encoder and the cross-encoder have in common: work that is given up, and what is remembered."""
 
 import asyncio
-import gc
 import threading
 
 import onnxruntime
 import pytest
 
-from intrinsics_core import arun, context_relevance, run
+from intrinsics_core import arun, context_relevance
 from intrinsics_core.embedded.models.cross_encoder import CrossEncoder
 from intrinsics_core.embedded.runtime import SHIPPED_READER, EmbeddedRuntime
 
@@ -39,26 +38,6 @@ async def test_a_reader_that_nobody_waits_for_stops(monkeypatch):
     given_up.set()
     await loop.shutdown_default_executor()  # waits for its threads
     assert reads == 64  # the end of the group of 32 that is under way
-
-
-def live_sessions():
-    gc.collect()
-    return sum(isinstance(each, onnxruntime.InferenceSession) for each in gc.get_objects())
-
-
-@pytest.mark.slow
-def test_five_runtimes_hold_two_sessions():
-    """One of each of the two models, however many runtimes of equal arguments there are; freed with the last."""
-    others = live_sessions()
-    runtimes = [EmbeddedRuntime(threads=1, cache_size=0) for _ in range(5)]
-    for runtime in runtimes:
-        assert run(context_relevance(QUESTION, ["Ada Brink built the mill."]), runtime).judgements
-    assert live_sessions() - others <= 2  # fewer where another test holds one already
-    for runtime in runtimes[1:]:
-        runtime.close()
-    assert run(context_relevance(QUESTION, ["Ada Brink built the mill."]), runtimes[0]).judgements
-    runtimes[0].close()
-    assert live_sessions() == others
 
 
 def test_what_is_remembered_is_bounded_in_bytes(monkeypatch):

@@ -182,7 +182,7 @@ def test_there_are_enough_attacks_and_they_would_work() -> None:
     assert len(folded) > len(armed), "folding arms more of them"
 
 
-@pytest.mark.parametrize("share", [6, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
+@pytest.mark.parametrize("share", [len(PLACES), pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 @pytest.mark.parametrize(("label", "name"), CASES)
 def test_zero_forged_turns(label: str, name: str, share: int) -> None:
     """Every attack in every place, or in each place so many of them that all have been somewhere."""

@@ -345,7 +345,7 @@ def obeys(text: str, asked: Generate) -> bool:
 
 
 @pytest.mark.parametrize(("label", "name"), CASES)
-@settings(derandomize=True, deadline=None, max_examples=drawn(60, 4))
+@settings(derandomize=True, deadline=None, max_examples=drawn(60, 2))
 @given(data=st.data())
 def test_what_is_written_is_read_back(label: str, name: str, data: st.DataObject) -> None:
     profile, intrinsic = PROFILES[label], name.removeprefix("io.yaml:")

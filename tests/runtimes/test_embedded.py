@@ -1,5 +1,12 @@
 """The embedded runtime as an embedding model, and what several of them share."""
 
+import gc
+from weakref import WeakValueDictionary
+
+import pytest
+
+from intrinsics_core import context_relevance, run
+from intrinsics_core.embedded.models import onnx_model
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
 
 
@@ -22,3 +29,25 @@ def test_runtimes_of_one_folder_hold_one_model():
     assert first.encoder._loaded() is second.encoder._loaded()
     first.close()
     assert second.embed(["still there"])
+
+
+def live_sessions():
+    gc.collect()
+    return sum(isinstance(each, onnx_model.OnnxSession) for each in gc.get_objects())
+
+
+@pytest.mark.slow
+def test_five_runtimes_hold_two_sessions(monkeypatch):
+    """One of each of the two models, however many runtimes of equal arguments there are; freed with the last."""
+    monkeypatch.setattr(onnx_model, "_sessions", WeakValueDictionary())  # those of other tests stay loaded: conftest.py
+    others = live_sessions()
+    call = context_relevance([{"role": "user", "content": "Who built the mill?"}], ["Ada Brink built the mill."])
+    runtimes = [EmbeddedRuntime(threads=1, cache_size=0) for _ in range(5)]
+    for runtime in runtimes:
+        assert run(call, runtime).judgements
+    assert live_sessions() == others + 2
+    for runtime in runtimes[1:]:
+        runtime.close()
+    assert run(call, runtimes[0]).judgements
+    runtimes[0].close()
+    assert live_sessions() == others

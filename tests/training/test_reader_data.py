@@ -11,7 +11,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from tests.drawing import drawn
 from tests.training.small import PLACES, article, plain, write
@@ -426,6 +425,8 @@ def test_a_yes_and_a_no_are_read_bare_too_and_neither_where_the_text_leaves_it_o
 @pytest.mark.slow
 def test_no_written_text_tells_what_is_measured_with():
     """The everyday texts are never trained on, nor is a text that has their facts in other words."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
     lines = (Path(os.environ["RAG_INTRINSICS_DATA"]) / "everyday_dev.jsonl").read_text("utf-8").splitlines()
     measured = [" ".join([row["doc"], row["q"], *row["true"], *row["false"]]) for row in map(json.loads, lines)]
     mine = [" ".join([*t.sentences, *(c for twins in t.claims for c in twins)]) for t in texts()]
