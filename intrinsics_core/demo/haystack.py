@@ -1,6 +1,5 @@
 """The story told by Haystack: a pipeline of the kind that people have, with our components in their places."""
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,19 +20,11 @@ from haystack_integrations.components.rankers.rag_intrinsics import (
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck
 
-from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, generated, verdicts_of
+from intrinsics_core.demo.story import CHECKS, KEPT, RETRIEVED, Question, Said, Story, answered, told, verdicts_of
 from intrinsics_core.protocol import task as conversation
-from intrinsics_core.protocol.results import (
-    Answerability,
-    ContextRelevance,
-    QueryRewrite,
-    Ranking,
-)
+from intrinsics_core.protocol.results import Answerability, ContextRelevance, QueryRewrite, Ranking
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.text.layout import laid_out
-
-CHECKS = ("hallucination-detection", "uncertainty", "fact-check", "citations")
 
 
 @component
@@ -55,37 +46,16 @@ class Context:
 
 
 @component
-class QuotingAnswerer:
-    """Answers with the best sentence and the best other one of its passage, in the order of the passage."""
-
-    def __init__(self, runtime: Runtime) -> None:
-        self.ranker = RagIntrinsicsRanker(runtime)
-
-    @component.output_types(replies=list[ChatMessage])
-    def run(self, query: str, documents: list[Document], invented: str = "") -> dict[str, Any]:
-        sentences = [
-            Document(id=f"{d.id}:{span.begin}", content=span.text, meta={"passage": d.id, "begin": span.begin})
-            for d in documents
-            for span in laid_out(d.content or "")
-        ]
-        ranked: list[Document] = self.ranker.run(query=query, documents=sentences)["documents"]
-        same = [s for s in ranked if s.meta["passage"] == ranked[0].meta["passage"]][:QUOTED]
-        quoted = [s.content or "" for s in sorted(same, key=lambda s: int(s.meta["begin"]))]
-        return {"replies": [ChatMessage.from_assistant(" ".join(filter(None, (*quoted, invented))))]}
-
-
-@component
-class GeneratingAnswerer:
-    """Answers by the runtime's language model."""
+class Answerer:
+    """Answers by the runtime's language model, or by quoting; ``invented`` is said after it."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
 
     @component.output_types(replies=list[ChatMessage])
     def run(self, query: str, documents: list[Document], invented: str = "") -> dict[str, Any]:
-        context = "\n\n".join(f"{d.meta['title']}\n{d.content}" for d in documents)
-        reply = generated(self.runtime, query, context)
-        return {"replies": [ChatMessage.from_assistant(" ".join(filter(None, (reply, invented))))]}
+        answer = answered(self.runtime, query, [*map(_document, documents)])
+        return {"replies": [ChatMessage.from_assistant(" ".join(filter(None, (answer, invented))))]}
 
 
 def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pipeline:
@@ -94,7 +64,6 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
     passages = [Document(id=d.id or "", content=d.text, meta={"title": d.title}) for d in documents]
     store.write_documents(RagIntrinsicsDocumentEmbedder(meta_fields_to_embed=["title"]).run(passages)["documents"])
     by_meaning = InMemoryEmbeddingRetriever(store, top_k=RETRIEVED)
-    answerer = QuotingAnswerer if runtime.profile.name == "embedded" else GeneratingAnswerer
     parts: dict[str, Any] = {
         "rewriter": RagIntrinsicsQueryRewriter(runtime),
         "retriever": TextEmbeddingRetriever(retriever=by_meaning, text_embedder=RagIntrinsicsTextEmbedder()),
@@ -103,7 +72,7 @@ def pipeline(documents: Sequence[conversation.Document], runtime: Runtime) -> Pi
         "best": Best(),
         "router": RagIntrinsicsAnswerabilityRouter(runtime),
         "context": Context(),
-        "answerer": answerer(runtime),
+        "answerer": Answerer(runtime),
         "check": RagIntrinsicsAnswerCheck(runtime, checks=CHECKS, citations=None),  # the page marks them in its own way
     }
     # From the rewriter on, the rewritten question is the question, and the history has served.
@@ -134,35 +103,31 @@ def play(
     """Ask the questions in one conversation; each turn as it ends."""
     chain = pipeline(documents, runtime)
     wanted = {"rewriter", "retriever", "ranker", "filter", "router", "context", "check"}
-    history: list[ChatMessage] = []
-    for question in questions:
-        started = time.perf_counter()
+
+    def tell(question: Question, said: Said) -> Turn:
+        history = [message for q, answer in said
+                   for message in (ChatMessage.from_user(q), ChatMessage.from_assistant(answer))]  # fmt: skip
         data = {"rewriter": {"query": question.ask, "history": history}, "answerer": {"invented": question.invented}}
-        found = chain.run(data, include_outputs_from=wanted)
-        turn = _turn(question, tale.refusal, found, time.perf_counter() - started)
-        yield turn
-        history += [ChatMessage.from_user(question.ask), ChatMessage.from_assistant(turn.answer)]
+        return _turn(question, tale.refusal, chain.run(data, include_outputs_from=wanted))
+
+    return told(questions, tell)
 
 
-def _turn(question: Question, refusal: str, found: dict[str, Any], seconds: float) -> Turn:
+def _turn(question: Question, refusal: str, found: dict[str, Any]) -> Turn:
     """What the pipeline left in documents, messages and outputs, as results again."""
     replies = found.get("check", {}).get("replies")
-    verdicts = replies[0].meta["rag_intrinsics"] if replies else {}
-
-    rewritten = found["rewriter"]
     return Turn(
         question=question.ask,
         remark=question.remark,
         answer=replies[0].text if replies else refusal,
-        rewrite=QueryRewrite.model_validate(rewritten["result"]),
+        rewrite=QueryRewrite.model_validate(found["rewriter"]["result"]),
         retrieved=tuple(map(_document, found["retriever"]["documents"])),
         ranking=Ranking.model_validate(found["ranker"]["result"]),
         relevance=ContextRelevance.model_validate(found["filter"]["result"]),
         kept=tuple(map(_document, found["context"]["documents"])) if replies else (),
         gate=Answerability.model_validate(found["router"]["result"]) if found["ranker"]["documents"] else None,
         blocked=not replies,
-        **verdicts_of(verdicts),
-        seconds=seconds,
+        **verdicts_of(replies[0].meta["rag_intrinsics"] if replies else {}),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,19 +18,22 @@ from llama_index.query_transform.rag_intrinsics import QueryRewriteTransform
 from llama_index.rag_intrinsics import ConversationQuery
 from llama_index.response_synthesizers.rag_intrinsics import AnswerCheck
 
-from intrinsics_core.demo.story import KEPT, QUOTED, RETRIEVED, Question, Story, generated, verdicts_of
-from intrinsics_core.protocol.results import (
-    Answerability,
-    ContextRelevance,
-    Judgement,
-    QueryRewrite,
-    RankedDocument,
-    Ranking,
+from intrinsics_core.demo.story import (
+    CHECKS,
+    KEPT,
+    RETRIEVED,
+    Question,
+    Said,
+    Story,
+    answered,
+    rankings_of,
+    told,
+    verdicts_of,
 )
+from intrinsics_core.protocol.results import Answerability, QueryRewrite
 from intrinsics_core.protocol.task import Document
 from intrinsics_core.render.trace import Turn
 from intrinsics_core.runtimes import Runtime
-from intrinsics_core.text.layout import laid_out
 
 JUDGED = MetadataMode.EMBED
 
@@ -76,8 +78,7 @@ class Engine:
         self.gate = IntrinsicEvaluator("answerability", runtime=runtime, metadata_mode=JUDGED, on_error="raise")
         # The gate is a part of its own here: it sees the best passages, and the answer rests on the relevant ones.
         self.synthesizer = answerer(runtime)
-        checks = ("citations", "hallucination-detection", "uncertainty", "fact-check")
-        self.check = AnswerCheck(checks, runtime=runtime, metadata_mode=JUDGED)
+        self.check = AnswerCheck(CHECKS, runtime=runtime, metadata_mode=JUDGED)
 
     def ask(self, question: str, history: Sequence[ChatMessage] = (), invented: str = "") -> Steps:
         """All that was found on the way and, last, the answer."""
@@ -101,24 +102,14 @@ class Engine:
         return steps
 
 
-# --- the answerer -------------------------------------------------------------------------------------------------
-
-
-def answerer(runtime: Runtime) -> BaseSynthesizer:
-    """A synthesizer that answers by the runtime's language model, or by quoting. ``invented=`` is said after it."""
-    return Quoting(runtime) if runtime.profile.name == "embedded" else Generating(runtime)
-
-
-class _Answering(BaseSynthesizer):
+class _Answerer(BaseSynthesizer):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__(llm=MockLLM())  # never asked
         self.runtime = runtime
 
-    def _answer(self, question: str, texts: Sequence[str]) -> str:
-        raise NotImplementedError
-
     def get_response(self, query_str: str, text_chunks: Sequence[str], invented: str = "", **kwargs: Any) -> str:
-        return " ".join(filter(None, (self._answer(query_str, text_chunks), invented)))
+        answer = answered(self.runtime, query_str, [*map(Document, text_chunks)])
+        return " ".join(filter(None, (answer, invented)))
 
     async def aget_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
         return self.get_response(query_str, text_chunks, **kwargs)
@@ -130,79 +121,38 @@ class _Answering(BaseSynthesizer):
         """There are none."""
 
 
-class Quoting(_Answering):
-    """The best sentence with the best other one of its passage, in the order of the passage."""
-
-    def _answer(self, question: str, texts: Sequence[str]) -> str:
-        sentences = [
-            NodeWithScore(node=TextNode(text=span.text, metadata={"passage": passage, "begin": span.begin}))
-            for passage, text in enumerate(texts)
-            for span in laid_out(text)
-        ]
-        ranked = IntrinsicsRerank(runtime=self.runtime).postprocess_nodes(sentences, query_str=question)
-        same = [s for s in ranked if s.metadata["passage"] == ranked[0].metadata["passage"]][:QUOTED]
-        return " ".join(s.text for s in sorted(same, key=lambda s: int(s.metadata["begin"])))
-
-
-class Generating(_Answering):
-    """One or two sentences by the runtime's language model."""
-
-    def _answer(self, question: str, texts: Sequence[str]) -> str:
-        return generated(self.runtime, question, "\n\n".join(texts))
-
-
-# --- the story ----------------------------------------------------------------------------------------------------
+def answerer(runtime: Runtime) -> BaseSynthesizer:
+    """A synthesizer that answers by the runtime's language model, or by quoting. ``invented=`` is said after it."""
+    return _Answerer(runtime)
 
 
 def play(tale: Story, questions: Sequence[Question], documents: Sequence[Document], runtime: Runtime) -> Iterator[Turn]:
     """Ask the questions in one conversation; each turn as it ends."""
     engine = Engine(documents, tale.refusal, runtime)
-    history: list[ChatMessage] = []
-    for question in questions:
-        started = time.perf_counter()
-        steps = engine.ask(question.ask, history, question.invented)
-        yield _turn(question, steps, time.perf_counter() - started)
-        history += [ChatMessage(question.ask, role="user"), ChatMessage(steps.answer, role="assistant")]
+
+    def tell(question: Question, said: Said) -> Turn:
+        roles = ("user", "assistant")
+        history = [ChatMessage(text, role=role) for pair in said for text, role in zip(pair, roles, strict=True)]
+        return _turn(question, engine.ask(question.ask, history, question.invented))
+
+    return told(questions, tell)
 
 
-def _turn(question: Question, steps: Steps, seconds: float) -> Turn:
+def _turn(question: Question, steps: Steps) -> Turn:
     """What the engine left in nodes and metadata, as results again."""
     gate = steps.verdicts.get("answerability")
-    judged = {n.node_id: n.metadata for n in steps.relevant}
-    places = [n.node_id for n in steps.retrieved]
-    ranking = [
-        RankedDocument(
-            document_id=n.node_id,
-            index=places.index(n.node_id),
-            rank=n.metadata["reranking_rank"],
-            score=n.metadata.get("reranking_score"),
-            wins=n.metadata.get("reranking_wins"),
-        )
-        for n in steps.reranked
-    ]
+    reranked, relevant = ([(n.node_id, n.metadata) for n in nodes] for nodes in (steps.reranked, steps.relevant))
     return Turn(
         question=question.ask,
         remark=question.remark,
         answer=steps.answer,
         rewrite=steps.rewrite,
         retrieved=tuple(map(_document, steps.retrieved)),
-        ranking=Ranking(ranking=tuple(ranking)),
-        relevance=ContextRelevance(
-            judgements=tuple(
-                Judgement(
-                    document_id=n.node_id,
-                    index=place,
-                    label=judged.get(n.node_id, {}).get("context_relevance", "irrelevant"),
-                    score=judged.get(n.node_id, {}).get("context_relevance_score"),
-                )
-                for place, n in enumerate(steps.reranked)
-            )
-        ),
+        **rankings_of([n.node_id for n in steps.retrieved], reranked, relevant),
         kept=tuple(map(_document, steps.context)),
         gate=None if gate is None else Answerability.model_validate(gate),
         blocked=not steps.context,
         **verdicts_of(steps.verdicts),
-        seconds=seconds,
     )
 
 

@@ -15,7 +15,7 @@ pytest.importorskip(
 from haystack import Document
 
 from intrinsics_core import as_runtime
-from intrinsics_core.demo.haystack import GeneratingAnswerer, pipeline, play
+from intrinsics_core.demo.haystack import Answerer, pipeline, play
 from intrinsics_core.demo.story import passages, story
 from intrinsics_core.render.trace import Turn
 from tests.demo.telling import TellingTests, answering
@@ -42,8 +42,8 @@ def _said(turn: Turn) -> Any:
 def test_a_language_model_writes_the_answers_where_the_runtime_has_one() -> None:
     engine = answering()
     found = [Document(id=d.id or "", content=d.text, meta={"title": d.title}) for d in passages()[:2]]
-    answer = GeneratingAnswerer(engine).run(query="Who built it?", documents=found, invented="And more.")
+    answer = Answerer(engine).run(query="Who built it?", documents=found, invented="And more.")
     assert answer["replies"][0].text == "Ada Brink, in 1911. And more."
     ((request,),) = engine.waves
     assert passages()[0].text in request.messages[0].content  # type: ignore[union-attr,index]
-    assert type(pipeline(passages()[:2], engine).get_component("answerer")) is GeneratingAnswerer
+    assert type(pipeline(passages()[:2], engine).get_component("answerer")) is Answerer
