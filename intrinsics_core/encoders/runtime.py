@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from intrinsics_core.encoders.over_base import OverBaseRuntime
 from intrinsics_core.protocol.requests import Outcome, Request, Score, Tag
-from intrinsics_core.runtimes.base import BlockingRuntime, broken
+from intrinsics_core.runtimes.base import BlockingRuntime, answers, broken
 
 if TYPE_CHECKING:
     from intrinsics_core.encoders.models import EncoderModel
@@ -41,11 +41,8 @@ class EncodersRuntime(OverBaseRuntime, BlockingRuntime):
             groups.setdefault(self._role(request), []).append(i)
         for role, members in groups.items():
             wave = [requests[i] for i in members]
-            try:
-                answers = self.base.handle(wave) if role is None else self._answered(role, wave)
-            except Exception as error:  # what breaks one model costs the others nothing
-                answers = list(broken(error, wave))
-            outcomes |= zip(members, answers, strict=True)
+            found = answers(self.base, wave) if role is None else self._answered(role, wave)
+            outcomes |= zip(members, found, strict=True)
         return [outcomes[i] for i in range(len(requests))]
 
     def _role(self, request: Request) -> str | None:
@@ -57,8 +54,11 @@ class EncodersRuntime(OverBaseRuntime, BlockingRuntime):
     def _answered(self, role: str, wave: Sequence[Any]) -> list[Outcome]:
         if role not in self.places:
             return [self.refused(role, request) for request in wave]
-        with self._lock:
-            return self._model(role).answer(wave)
+        try:
+            with self._lock:
+                return self._model(role).answer(wave)
+        except Exception as error:  # what breaks one model costs the others nothing
+            return broken(error, wave)
 
     def _model(self, role: str) -> EncoderModel:
         from intrinsics_core.encoders.models import EncoderModel  # numpy and a model: only when needed

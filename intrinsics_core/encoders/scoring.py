@@ -12,7 +12,7 @@ import copy
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from intrinsics_core.calibration.probabilities import CERTAIN
 from intrinsics_core.encoders.over_base import OverBaseRuntime
@@ -24,14 +24,11 @@ from intrinsics_core.protocol.errors import (
     RuntimeUnavailable,
 )
 from intrinsics_core.protocol.requests import Outcome, Read, Request, Score, Scored
-from intrinsics_core.runtimes.base import broken
+from intrinsics_core.runtimes.base import aanswers
 from intrinsics_core.runtimes.configs import EncodersConfig
 from intrinsics_core.runtimes.server.connected import ConnectedRuntime
 from intrinsics_core.runtimes.server.sessions import Session
 from intrinsics_core.runtimes.server.transport import response_type
-
-if TYPE_CHECKING:
-    pass
 
 _SOURCE = {"relevance": 1, "entailment": 0}  # which text of a pair is the source, that may be halved
 _AT_ONCE = 32  # pairs in one request
@@ -59,15 +56,9 @@ class ScoringRuntime(OverBaseRuntime, ConnectedRuntime):
         mine = [i for i, r in enumerate(requests) if isinstance(r, Score) and not r.own and r.task in self.places]
         rest = [i for i in range(len(requests)) if i not in set(mine)]
         scored = asyncio.gather(*(self._outcome(requests[i]) for i in mine))
-        others = await self._of_base([requests[i] for i in rest])
+        others = await aanswers(self.base, [requests[i] for i in rest])
         outcomes = dict(zip(rest, others, strict=True)) | dict(zip(mine, await scored, strict=True))
         return [outcomes[i] for i in range(len(requests))]
-
-    async def _of_base(self, requests: Sequence[Request]) -> Sequence[Outcome]:
-        try:
-            return await self.base.ahandle(requests) if requests else []
-        except Exception as error:
-            return broken(error, requests)
 
     async def _outcome(self, request: Request) -> Outcome:
         assert isinstance(request, Score)

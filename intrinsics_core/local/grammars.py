@@ -12,9 +12,10 @@ from intrinsics_core._support.extras import install_command
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Choice, Constraint, JsonSchema, Regex
 from intrinsics_core.runtimes.cache import Lru
+from intrinsics_core.runtimes.server.dialect import structured
 
 # The spelling of json.dumps, which adapters are trained on. Free white space lets a model write nothing else for ever.
-_JSON = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
+SPELLING = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
 class Grammars:
@@ -49,7 +50,7 @@ class Grammars:
         Raises:
             InvalidInput: the constraint is malformed or asks for what cannot be enforced.
         """
-        key = (type(constraint), json.dumps(_source(constraint), sort_keys=True, default=repr))
+        key = json.dumps(structured(constraint), sort_keys=True, default=repr)
         compiled = self._compiled.get(key)
         if compiled is None:
             compiled = self._compile(constraint)
@@ -106,16 +107,6 @@ class Matcher:
             raise InvalidInput("the constraint cannot be followed", got=self._matcher.get_error())
 
 
-def _source(constraint: Constraint) -> Any:
-    match constraint:
-        case Choice(options):
-            return list(options)
-        case Regex(pattern):
-            return pattern
-        case JsonSchema(schema):
-            return dict(schema)
-
-
 def _grammar(constraint: Constraint) -> str:
     from llguidance import LLMatcher
 
@@ -128,7 +119,7 @@ def _grammar(constraint: Constraint) -> str:
         case Regex(pattern):
             return str(LLMatcher.grammar_from_regex(pattern))
         case JsonSchema(schema):
-            return str(LLMatcher.grammar_from_json_schema(_plain(schema), overrides=_JSON))
+            return str(LLMatcher.grammar_from_json_schema(_plain(schema), overrides=SPELLING))
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,9 +53,6 @@ class Prefixes:
         while self.tokens > self._limit:
             self._kept.popitem(last=False)
 
-    def clear(self) -> None:
-        self._kept.clear()
-
 
 def cache_of(layers: Layers, length: int, rows: int) -> Any:
     """A cache to generate with: the first ``length`` tokens, for each of so many rows. The originals are kept."""

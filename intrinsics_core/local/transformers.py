@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -264,26 +265,46 @@ class _LoadedModel(LocalEngine[_Job]):
 def _loaded(given: TransformersConfig) -> tuple[Any, Any]:
     """The base model, ready, and its tokenizer."""
     try:
-        import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
+        import torch  # noqa: F401  (looked for, and used where the model is loaded)
+        from transformers import AutoTokenizer
     except ImportError as error:
         raise RuntimeUnavailable(
             f"the transformers runtime is not installed ({error})",
             expected=install_command("transformers"),
         ) from None
-    dtype = given.dtype
-    place = {"revision": given.revision, "trust_remote_code": False}
+    with refusing(f"the model {given.model!r}"):
+        tokenizer = AutoTokenizer.from_pretrained(given.model, revision=given.revision, trust_remote_code=False)
+    return base_model(given.model, given.revision, given.device, given.dtype).eval(), tokenizer
+
+
+def base_model(model: str, revision: str | None, device: str | None, dtype: str) -> Any:
+    """A language model, from safetensors alone, with no code of its repository; on a GPU where there is one.
+
+    Raises:
+        RuntimeUnavailable: it cannot be loaded.
+    """
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    with refusing(f"the model {model!r}"):
+        loaded = AutoModelForCausalLM.from_pretrained(
+            model, revision=revision, use_safetensors=True, trust_remote_code=False,
+            dtype=dtype if dtype == "auto" else getattr(torch, dtype),
+        )  # fmt: skip
+        return loaded.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """Within it, whatever keeps a model from being loaded is an error of this library.
+
+    Raises:
+        RuntimeUnavailable: a wrong folder, a gated repository, a pickle, a missing device: each with its own words.
+    """
     try:
-        tokenizer = AutoTokenizer.from_pretrained(given.model, **place)
-        base = AutoModelForCausalLM.from_pretrained(
-            given.model, use_safetensors=True, dtype=dtype if dtype == "auto" else getattr(torch, dtype), **place
-        )
-        base = base.to(given.device or ("cuda" if torch.cuda.is_available() else "cpu")).eval()
-    except (
-        Exception
-    ) as error:  # a wrong folder, a gated repository, a pickle, a missing device: each with its own words
-        raise RuntimeUnavailable(f"the model {given.model!r} cannot be loaded ({error})") from error
-    return base, tokenizer
+        yield
+    except Exception as error:
+        raise RuntimeUnavailable(f"{what} cannot be loaded ({error})") from error
 
 
 def _taken_over(base: Any, tokenizer: Any) -> tuple[frozenset[int], int]:

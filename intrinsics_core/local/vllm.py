@@ -8,27 +8,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from intrinsics_core._support.extras import install_command
+from intrinsics_core.local.grammars import SPELLING
 from intrinsics_core.local.runtime import LocalEngine, LocalRuntime
 from intrinsics_core.local.tokens import room, token_ids
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import (
-    Choice,
     Constraint,
     Generate,
     Generated,
     JsonSchema,
     Outcome,
-    Regex,
     TokenLogprob,
     Usage,
 )
 from intrinsics_core.runtimes.adapters import choose, folder_of, is_activated, read_config, served_rank
 from intrinsics_core.runtimes.configs import VllmConfig
+from intrinsics_core.runtimes.server.dialect import structured
 
 _ALTERNATIVES = 20  # log-probabilities per place: vLLM's own default limit
 # llguidance refuses what it cannot enforce; xgrammar leaves some of it out without a word.
 _STRUCTURED = {"backend": "guidance", "disable_any_whitespace": True}
-_SPELLING = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}  # that of json.dumps
 
 
 class VllmRuntime(LocalRuntime):
@@ -169,13 +168,10 @@ def _sampling(request: Generate, budget: int) -> Any:
 def _structured(constraint: Constraint) -> Any:
     from vllm.sampling_params import StructuredOutputsParams
 
-    match constraint:
-        case Choice(options):
-            return StructuredOutputsParams(choice=list(options))
-        case Regex(pattern):
-            return StructuredOutputsParams(regex=pattern)
-        case JsonSchema(schema):
-            return StructuredOutputsParams(json=dict(schema) | {"x-guidance": _SPELLING})
+    given = structured(constraint)
+    if isinstance(constraint, JsonSchema):
+        given["json"] |= {"x-guidance": SPELLING}
+    return StructuredOutputsParams(**given)
 
 
 def _generated(output: Any, seconds: float) -> Generated:

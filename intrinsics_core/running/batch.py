@@ -30,7 +30,7 @@ from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, Runti
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.task import today
 from intrinsics_core.running.execution import run_many
-from intrinsics_core.running.rows import EXPECTED
+from intrinsics_core.running.rows import EXPECTED, json_text
 from intrinsics_core.runtimes import Config, as_runtime
 from intrinsics_core.runtimes.configs import KINDS
 from intrinsics_core.runtimes.limiter import counted
@@ -387,10 +387,7 @@ def _column(name: str, value: Any) -> Any:
 def _result(outcome: Result | IntrinsicsError) -> str | None:
     if isinstance(outcome, IntrinsicsError):
         return None
-    value = outcome.model_dump(mode="json")
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    # Half a surrogate pair has no UTF-8, but JSON can spell it.
-    return text if _writable(text) else json.dumps(value, allow_nan=False)
+    return json_text(outcome.model_dump(mode="json"))
 
 
 def _error(outcome: Result | IntrinsicsError, hidden: set[str]) -> dict[str, str | None] | None:
@@ -400,19 +397,9 @@ def _error(outcome: Result | IntrinsicsError, hidden: set[str]) -> dict[str, str
     return {name: text and hide(text, hidden).encode("utf-8", "replace").decode() for name, text in fields.items()}
 
 
-def _writable(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _plain(runtime: Any) -> dict[str, Any]:
     """A config as a mapping of its own."""
-    if isinstance(runtime, Config):
-        return {"kind": runtime.kind, **({"profile": runtime.profile} if runtime.profile else {}), **runtime.given}
-    return dict(runtime or {})
+    return runtime.plain if isinstance(runtime, Config) else dict(runtime or {})
 
 
 def _name_of(intrinsic: Any) -> str:

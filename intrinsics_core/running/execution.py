@@ -24,7 +24,7 @@ from intrinsics_core.protocol.requests import Embed, Outcome, Program, Request, 
 from intrinsics_core.running.aside import Aside, timed_out
 from intrinsics_core.running.progress import Progress, counting
 from intrinsics_core.runtimes import Runtime, as_runtime
-from intrinsics_core.runtimes.base import broken
+from intrinsics_core.runtimes.base import aanswers, answers
 from intrinsics_core.text import sentences
 
 T = TypeVar("T")
@@ -273,24 +273,10 @@ def _drive(program: Program[T], runtime: Runtime) -> T:
     try:
         while requests is not None:
             cancellation.check()
-            requests, result = step(program, _answered(runtime, requests))
+            requests, result = step(program, answers(runtime, requests))
     finally:
         program.close()
     return result  # type: ignore[no-any-return]
-
-
-def _answered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
-    try:
-        return runtime.handle(requests) if requests else []
-    except Exception as error:
-        return broken(error, requests)
-
-
-async def _aanswered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
-    try:
-        return await runtime.ahandle(requests) if requests else []
-    except Exception as error:
-        return broken(error, requests)
 
 
 async def _adrive(program: Program[T], runtime: Runtime, *, heavy: bool) -> T:
@@ -303,7 +289,7 @@ async def _adrive(program: Program[T], runtime: Runtime, *, heavy: bool) -> T:
             if requests is None:
                 return result  # type: ignore[no-any-return]
             heavy = heavy or any(isinstance(request, Embed | Retrieve) for request in requests)
-            outcomes = await _aanswered(runtime, requests)
+            outcomes = await aanswers(runtime, requests)
     finally:
         program.close()
 

@@ -164,8 +164,18 @@ def written(value: Mapping[str, Any] | Sequence[Any]) -> bytes:
     Raises:
         ValueError: a number that JSON does not have.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False).translate(_LINE_BREAKS)
+    return json_text(value).translate(_LINE_BREAKS).encode("utf-8") + b"\n"
+
+
+def json_text(value: Any) -> str:
+    """JSON that UTF-8 can encode: half a surrogate pair has no UTF-8, but JSON can spell it.
+
+    Raises:
+        ValueError: a number that JSON does not have.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     try:
-        return text.encode("utf-8") + b"\n"
-    except UnicodeEncodeError:  # half a surrogate pair has no UTF-8, but JSON can spell it
-        return json.dumps(value, allow_nan=False).encode("ascii") + b"\n"
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False)
+    return text

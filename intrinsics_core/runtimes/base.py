@@ -151,9 +151,25 @@ class AsyncRuntime(Runtime):
         return self.portal(self.ahandle(requests))
 
 
-def broken(error: Exception, requests: Sequence[Request]) -> Sequence[Outcome]:
+def broken(error: Exception, requests: Sequence[Request]) -> list[Outcome]:
     """A runtime that breaks as a whole breaks every request, and no row silently: each gets an error of its own."""
     return [as_intrinsics_error(error, copied=True).named(request.intrinsic) for request in requests]
+
+
+def answers(runtime: Runtime, requests: Sequence[Request]) -> list[Outcome]:
+    """What a runtime answers, an error for each request where it breaks. Without requests it is not asked."""
+    try:
+        return runtime.handle(requests) if requests else []
+    except Exception as error:
+        return broken(error, requests)
+
+
+async def aanswers(runtime: Runtime, requests: Sequence[Request]) -> list[Outcome]:
+    """Like :func:`answers`, without blocking the event loop."""
+    try:
+        return await runtime.ahandle(requests) if requests else []
+    except Exception as error:
+        return broken(error, requests)
 
 
 def unsupported(runtime: str, request: Request) -> IntrinsicsError:

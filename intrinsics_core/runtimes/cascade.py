@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from intrinsics_core.profiles.cascaded import cascaded, place_of
-from intrinsics_core.protocol.errors import IntrinsicsError, within
+from intrinsics_core.protocol.errors import IntrinsicsError
 from intrinsics_core.protocol.requests import Request
-from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.runtimes.base import Runtime
-from intrinsics_core.runtimes.mixed import Several
+from intrinsics_core.runtimes.mixed import Several, made_of
 
 
 class Cascade(Several):
@@ -53,8 +52,4 @@ class Cascade(Several):
 
 def cascade(first: Any, then: Any) -> Cascade:
     """The runtime of a config of kind ``cascade``. Raises InvalidInput where one is no runtime and no config."""
-    made = {}
-    for name, spec in (("first", first), ("then", then)):
-        with within(f"runtime.{name}"):
-            made[name] = as_runtime(spec)
-    return Cascade(**made)
+    return Cascade(**made_of("runtime", {"first": first, "then": then}))

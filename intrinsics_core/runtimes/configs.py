@@ -157,6 +157,11 @@ class Config(BaseModel):
         """What was set, as arguments of the runtime."""
         return {name: getattr(self, name) for name in self.model_fields_set - {"kind", "profile"}}
 
+    @property
+    def plain(self) -> dict[str, Any]:
+        """The config as a mapping, with what was set."""
+        return {"kind": self.kind, **({"profile": self.profile} if self.profile else {}), **self.given}
+
 
 class EmbeddedConfig(Config):
     kind: Literal["embedded"] = "embedded"
@@ -494,7 +499,7 @@ def key_apart(values: Any) -> Any:
     """
     runtime = values.get("runtime") if isinstance(values, Mapping) else None
     if isinstance(runtime, Config):
-        runtime = {"kind": runtime.kind, **({"profile": runtime.profile} if runtime.profile else {}), **runtime.given}
+        runtime = runtime.plain
         values = {**values, "runtime": runtime}
     if not isinstance(runtime, Mapping) or runtime.get("api_key") is None:
         return values

@@ -14,7 +14,7 @@ from intrinsics_core.protocol.names import find, keyed
 from intrinsics_core.protocol.requests import Outcome, Request
 from intrinsics_core.runtimes import as_runtime
 from intrinsics_core.runtimes.adapters import route_names
-from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, broken
+from intrinsics_core.runtimes.base import AsyncRuntime, Runtime, aanswers
 
 
 class Several(AsyncRuntime):
@@ -40,7 +40,8 @@ class Several(AsyncRuntime):
             _, members, asked = groups.setdefault(id(runtime), (runtime, [], []))
             members.append(i)
             asked.append(taken)
-        answered = await asyncio.gather(*(_answered(runtime, asked) for runtime, _, asked in groups.values()))
+        # One runtime that breaks costs the others nothing.
+        answered = await asyncio.gather(*(aanswers(runtime, asked) for runtime, _, asked in groups.values()))
         for (_, members, _), group in zip(groups.values(), answered, strict=True):
             outcomes |= zip(members, group, strict=True)
         return [outcomes[i] for i in range(len(requests))]
@@ -56,13 +57,6 @@ class Several(AsyncRuntime):
     async def aclose(self) -> None:
         for runtime in self._all:
             await runtime.aclose()
-
-
-async def _answered(runtime: Runtime, requests: Sequence[Request]) -> Sequence[Outcome]:
-    try:
-        return await runtime.ahandle(requests)
-    except Exception as error:  # one runtime that breaks costs the others nothing
-        return broken(error, requests)
 
 
 class Mixed(Several):
@@ -108,8 +102,13 @@ class Mixed(Several):
 
 def mixed(routes: Mapping[str, Any]) -> Mixed:
     """The runtime of a config of kind ``mixed``. Raises InvalidInput where a route is no runtime and no config."""
+    return Mixed(made_of("runtime.routes", routes))
+
+
+def made_of(where: str, specs: Mapping[str, Any]) -> dict[str, Runtime]:
+    """The runtimes of several specs, by name. Raises InvalidInput, which names the place of what is wrong."""
     made = {}
-    for name, route in routes.items():
-        with within(f"runtime.routes.{name}"):
-            made[name] = as_runtime(route)
-    return Mixed(made)
+    for name, spec in specs.items():
+        with within(f"{where}.{name}"):
+            made[name] = as_runtime(spec)
+    return made

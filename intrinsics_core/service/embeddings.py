@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import base64
 import struct
-from functools import partial
 from typing import Any, Literal
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response
 
-from intrinsics_core import Call, InvalidInput
+from intrinsics_core import InvalidInput
 from intrinsics_core.embedded.models.bi_encoder import averaged
-from intrinsics_core.protocol.requests import Embed, Program
-from intrinsics_core.protocol.task import Task
+from intrinsics_core.protocol.requests import Embed
 from intrinsics_core.service.answers import json_answer
 from intrinsics_core.service.limits import tokens_of
 from intrinsics_core.service.models import EMBEDDING, pick
-from intrinsics_core.service.serving import Service
+from intrinsics_core.service.serving import Served, Service
 
 _EXAMPLE: dict[str, Any] = {
     "model": "default/embedding",
@@ -60,12 +58,16 @@ def routes(serving: Service) -> APIRouter:
     """The route of vectors."""
     router = APIRouter(tags=["embeddings"])
 
+    async def vectors_of(served: Served, texts: list[str], kind: Literal["query", "passage"]) -> list[list[float]]:
+        await serving.limits.check(texts, len(texts))
+        reply = await serving.ask_once(served, Embed("embeddings", tuple(texts), kind))
+        return averaged(reply.vectors)
+
     @router.post("/v1/embeddings", response_model=Embeddings, summary="Vectors of texts")
     async def embeddings(asked: EmbeddingsRequest) -> Response:
         served, task = pick(serving, asked.model, task=EMBEDDING, tasks=(EMBEDDING,))
         texts = _texts(asked.input)
-        await serving.limits.check(texts, len(texts))
-        vectors = await serving.ask(served, _call(texts, asked.input_type))
+        vectors = await vectors_of(served, texts, asked.input_type)
         if asked.dimensions is not None and vectors and asked.dimensions != len(vectors[0]):
             raise InvalidInput("dimensions must be the length of the model's vectors", expected=str(len(vectors[0])),
                                got=str(asked.dimensions))  # fmt: skip
@@ -80,10 +82,7 @@ def routes(serving: Service) -> APIRouter:
     @router.post("/embed", response_model=list[list[float]], summary="Vectors of texts, as TEI gives them")
     async def embed(asked: EmbedRequest) -> Response:
         served, _ = pick(serving, None, task=EMBEDDING, tasks=(EMBEDDING,))
-        texts = _texts(asked.inputs)
-        await serving.limits.check(texts, len(texts))
-        vectors = await serving.ask(served, _call(texts, "passage"))
-        return json_answer(vectors)
+        return json_answer(await vectors_of(served, _texts(asked.inputs), "passage"))
 
     return router
 
@@ -101,16 +100,3 @@ def _texts(given: Any) -> list[str]:
 
 def _packed(vector: list[float]) -> str:
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
-
-
-def _call(texts: list[str], kind: Literal["query", "passage"]) -> Call[list[list[float]]]:
-    return Call(Task("embeddings", ()), partial(_program, texts=tuple(texts), kind=kind), composite=True)
-
-
-def _program(
-    _: Task, profile: Any, *, texts: tuple[str, ...], kind: Literal["query", "passage"]
-) -> Program[list[list[float]]]:
-    (outcome,) = yield [Embed("embeddings", texts, kind)]
-    if isinstance(outcome, Exception):
-        raise outcome
-    return averaged(outcome.vectors)  # type: ignore[union-attr]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -11,11 +9,10 @@ from fastapi import APIRouter
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
-from intrinsics_core import Call, InvalidInput
+from intrinsics_core import InvalidInput
 from intrinsics_core.calibration.logits import yes_logits
 from intrinsics_core.calibration.probabilities import sigmoid
-from intrinsics_core.protocol.requests import Outcome, Program, Score, ScoreTask
-from intrinsics_core.protocol.task import Task
+from intrinsics_core.protocol.requests import Score
 from intrinsics_core.service.answers import json_answer
 from intrinsics_core.service.models import ENTAILMENT, RELEVANCE, pick
 from intrinsics_core.service.problems import TooMuch
@@ -67,7 +64,8 @@ def routes(serving: Service) -> APIRouter:
         served, task = pick(serving, asked.model, task=RELEVANCE, tasks=(RELEVANCE, ENTAILMENT))
         pairs = _pairs(asked.text_1, asked.text_2, serving.limits.documents)
         await serving.limits.check([text for pair in pairs for text in pair], len(pairs))
-        logits = await serving.ask(served, _call(pairs, "entailment" if task == ENTAILMENT else "relevance"))
+        asked_for = Score("score", pairs, "entailment" if task == ENTAILMENT else "relevance")
+        logits = yes_logits([await serving.ask_once(served, asked_for)]) if pairs else []
         values = logits if asked.use_activation is False else [sigmoid(one) for one in logits]
         rows = [{"index": i, "object": "score", "score": value} for i, value in enumerate(values)]
         return json_answer({"id": f"score-{uuid4()}", "object": "list", "created": 0,
@@ -89,21 +87,3 @@ def _pairs(first: str | list[str], second: str | list[str], most: int) -> tuple[
             got=f"{len(ones)} and {len(others)}",
         )
     return tuple(zip(ones, others, strict=True))
-
-
-def _call(pairs: Sequence[tuple[str, str]], task: ScoreTask) -> Call[list[float]]:
-    program = partial(_program, pairs=tuple(pairs), task=task)
-    return Call(Task("score", ()), program, composite=True)
-
-
-def _program(_: Task, profile: Any, *, pairs: tuple[tuple[str, str], ...], task: ScoreTask) -> Program[list[float]]:
-    if not pairs:
-        return []
-    (outcome,) = yield [Score("score", pairs, task)]
-    return yes_logits([_reply(outcome)])
-
-
-def _reply(outcome: Outcome) -> Any:
-    if isinstance(outcome, Exception):
-        raise outcome
-    return outcome

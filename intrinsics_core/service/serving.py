@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 
 from intrinsics_core import Call, IntrinsicsError, InvalidInput, Runtime, as_runtime
 from intrinsics_core._support.redaction import hide, origins, secrets
-from intrinsics_core.protocol.errors import as_intrinsics_error
+from intrinsics_core.protocol.errors import as_intrinsics_error, raised
 from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.profile import Profile
+from intrinsics_core.protocol.requests import Program, Reply, Request
+from intrinsics_core.protocol.task import Task
 from intrinsics_core.service.batching import Batcher
 from intrinsics_core.service.limits import Limits
 from intrinsics_core.service.metrics import Metrics
@@ -90,6 +92,15 @@ class Service:
         self.metrics.judged(call.task.intrinsic, value)
         return value
 
+    async def ask_once(self, served: Served, request: Request) -> Any:
+        """The reply to one request, asked together with what others ask.
+
+        Raises:
+            IntrinsicsError: what the request ended in.
+        """
+        call = Call(Task(request.intrinsic, ()), partial(_once, request=request), composite=True)
+        return await served.batcher.ask(call)
+
     async def bounded(self, call: Call[Any]) -> None:
         """Refuse a call on too much.
 
@@ -145,6 +156,11 @@ def not_here(what: str, name: str, known: Sequence[str]) -> NotHere:
 def _is_named(runtimes: Any) -> bool:
     """Whether it is runtimes by name: a config has a kind, which is a text."""
     return isinstance(runtimes, Mapping) and not isinstance(runtimes.get("kind"), str)
+
+
+def _once(task: Task, profile: Profile, *, request: Request) -> Program[Reply]:
+    (outcome,) = yield [request]
+    return raised(outcome)
 
 
 def _waiting(served: Served) -> float:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core._support.extras import install_command
+from intrinsics_core.local.transformers import base_model, refusing
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.training.checkpoints import CHECKPOINTS, WHOLE
 from intrinsics_core.training.examples import Example
@@ -44,20 +45,16 @@ def needed() -> None:
 def tokenizer_of(base: Base) -> Any:
     from transformers import AutoTokenizer
 
-    try:
+    with refusing(f"the tokenizer of {base.model!r}"):
         return AutoTokenizer.from_pretrained(base.model, revision=base.revision, trust_remote_code=False)
-    except Exception as error:  # a wrong folder, a gated repository: each with its own words
-        raise RuntimeUnavailable(f"the tokenizer of {base.model!r} cannot be loaded ({error})") from error
 
 
 def context_of(base: Base) -> int | None:
     """Tokens that the model was made for, None where it does not say."""
     from transformers import AutoConfig
 
-    try:
+    with refusing(f"the model {base.model!r}"):
         config = AutoConfig.from_pretrained(base.model, revision=base.revision, trust_remote_code=False)
-    except Exception as error:
-        raise RuntimeUnavailable(f"the model {base.model!r} cannot be loaded ({error})") from error
     return getattr(config.get_text_config(), "max_position_embeddings", None)
 
 
@@ -89,7 +86,8 @@ def fit(
     from trl import SFTTrainer
 
     set_seed(regime.seed)
-    model = _with_adapter(_loaded(base), base, regime, invocation)
+    loaded = base_model(base.model, base.revision, base.device, base.dtype)
+    model = _with_adapter(loaded, base, regime, invocation)
 
     class Wholeness(TrainerCallback):
         """Marks checkpoints that were written to their end: a process may be killed while it writes one."""
@@ -121,21 +119,6 @@ def fit(
         "seconds": trained.metrics["train_runtime"],
         "log": state.log_history,
     }
-
-
-def _loaded(base: Base) -> Any:
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    device = base.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        dtype: Any = base.dtype if base.dtype == "auto" else getattr(torch, base.dtype)
-        model = AutoModelForCausalLM.from_pretrained(
-            base.model, revision=base.revision, use_safetensors=True, dtype=dtype, trust_remote_code=False
-        )
-        return model.to(device)
-    except Exception as error:  # a wrong folder, a gated repository, a pickle, a missing device
-        raise RuntimeUnavailable(f"the model {base.model!r} cannot be loaded ({error})") from error
 
 
 def _with_adapter(model: Any, base: Base, regime: Regime, invocation: tuple[int, ...]) -> Any:

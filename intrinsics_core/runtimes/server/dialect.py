@@ -303,7 +303,7 @@ def _constraint(constraint: Constraint | None, dialect: Dialect) -> dict[str, An
     if isinstance(constraint, JsonSchema) and not dialect.bounds:
         constraint = JsonSchema(without_bounds(constraint.schema))
     if key == "structured_outputs":
-        return {key: _structured(constraint)}
+        return {key: structured(constraint)}
     if isinstance(constraint, JsonSchema):
         if dialect.constraints == "json_object":
             return {key: {"type": "json_object", "schema": dict(constraint.schema)}}
@@ -313,7 +313,8 @@ def _constraint(constraint: Constraint | None, dialect: Dialect) -> dict[str, An
     return {}  # response_format has no word for a choice or a pattern of plain text
 
 
-def _structured(constraint: Constraint) -> dict[str, Any]:
+def structured(constraint: Constraint) -> dict[str, Any]:
+    """A constraint by its kind, as vLLM names the kinds."""
     match constraint:
         case Choice(options):
             return {"choice": list(options)}
