@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.embedded.words import terms
-from intrinsics_core.protocol.errors import RuntimeUnavailable
+from intrinsics_core.runtimes.extras import extra
 
 
 @dataclass(frozen=True)
@@ -84,10 +83,9 @@ class Index:
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        try:
+        with extra("eval", "this table needs bm25s"):
             import bm25s
-        except ImportError as error:
-            raise RuntimeUnavailable("this table needs bm25s", expected=install_command("eval")) from error
+
         self.ids = list(texts)
         self._index = bm25s.BM25()
         self._index.index([terms(text) for text in texts.values()], show_progress=False)

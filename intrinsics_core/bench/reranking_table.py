@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core.bench import mtrag, own
 from intrinsics_core.bench.base import Case, Observed, Table
 from intrinsics_core.bench.datasets import scifact_pages
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.plain import coverage
 from intrinsics_core.intrinsics import reranking
-from intrinsics_core.protocol.errors import RuntimeUnavailable
 from intrinsics_core.protocol.results import Ranking
+from intrinsics_core.runtimes.extras import extra
 
 DEPTH = 40  # of BM25's list
 
@@ -43,10 +42,9 @@ def ndcg(ids: Sequence[str], gold: frozenset[str]) -> dict[str, float]:
     Raises:
         RuntimeUnavailable: ir-measures is not installed.
     """
-    try:
+    with extra("eval", "this table needs ir-measures"):
         import ir_measures
-    except ImportError as error:
-        raise RuntimeUnavailable("this table needs ir-measures", expected=install_command("eval")) from error
+
     truth = [ir_measures.Qrel("q", identity, 1) for identity in gold]
     run = [ir_measures.ScoredDoc("q", identity, -float(i)) for i, identity in enumerate(ids)]
     wanted = {"nDCG@5": ir_measures.nDCG @ 5, "nDCG@10": ir_measures.nDCG @ 10}

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -167,18 +167,12 @@ class _BenchRun:
     def through(self, name: str, cases: list[Case]) -> _Shown:
         """One table's."""
         target = self.output / f"{name}{self.ending}"
-        described = {
-            "version": 1,
-            "intrinsic": f"bench {name}",
-            "profile": fingerprints.profile(self.profile, self.chosen),
-            "runtime": fingerprints.runtime(self.config),
-            "input": _digest(self.data, cases),
-            "columns": self.columns or None,
-        }
-        if self.resume:
-            kept = journal.resumed(target, described)
-        else:
-            kept = journal.fresh(target, described, overwrite=self.overwrite)
+        digest, columns = _digest(self.data, cases), self.columns or None
+        described = fingerprints.of_run(
+            f"bench {name}", self.profile, self.chosen, self.config, digest, columns=columns
+        )
+        fresh = partial(journal.fresh, overwrite=self.overwrite)
+        kept = (journal.resumed if self.resume else fresh)(target, described)
 
         def put(number: int, row: Any, failed: bool) -> None:
             line = settings.hide(encode(row).decode("utf-8"), self.hidden).encode("utf-8")

@@ -139,13 +139,7 @@ def calibrate(
             assert input is not None and output is not None
             examples = list(_examples("--input", input))
             digest, total = survey(Path(input))
-            described = {
-                "version": 1,
-                "intrinsic": f"calibrate {intrinsic}",
-                "profile": fingerprints.profile(profile, chosen),
-                "runtime": fingerprints.runtime(config),
-                "input": digest,
-            }
+            described = fingerprints.of_run(f"calibrate {intrinsic}", profile, chosen, config, digest)
             scores = Path(f"{output}.scores.jsonl")
             old = scores.exists()
             kept = journal.resumed(scores, described) if resume else journal.fresh(scores, described, overwrite=old)

@@ -10,11 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from intrinsics_core.cli import settings
-from intrinsics_core.cli.adapters import list_adapters
 from intrinsics_core.cli.run import one_line_errors, set_up
 from intrinsics_core.cli.trials import tried
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.runtimes.base import Runtime
+from intrinsics_core.runtimes.server import ServerRuntime
+from intrinsics_core.runtimes.server.examination import Finding, examine
 
 EPILOG = """
 Exit codes: 0 all works; 1 something is degraded: scores or constraints are worse than they could be; 2 something that
@@ -24,6 +25,7 @@ Adapters: `intrinsics check ./granitelib-rag#granite-4.1-3b`
 Example: `intrinsics check --runtime '{"kind": "server", "base_url": "http://localhost:8000/v1"}'`
 """
 _CODES = {"works": 0, "degraded": 1, "refused": 2}
+_COLUMNS = ("intrinsic", "base", "technology")  # of an adapter
 
 
 def check(
@@ -55,24 +57,38 @@ def check(
         engine, chosen = set_up(config, profile)
         with engine:
             for finding in _findings(engine, chosen):
-                worst = max(worst, _CODES[finding["state"]])
-                typer.echo(settings.hide(json.dumps(finding) if as_json else _line(finding), hidden))
+                worst = max(worst, _CODES[finding.state])
+                typer.echo(settings.hide(json.dumps(asdict(finding)) if as_json else _line(finding), hidden))
     raise typer.Exit(worst)
 
 
-def _findings(engine: Runtime, profile: Profile) -> Iterator[dict[str, Any]]:
-    from intrinsics_core.runtimes.server import ServerRuntime
+def list_adapters(place: str, as_json: bool) -> int:
+    """Print the adapters at a place: intrinsic, base model, technology, profile. 1 where some file cannot be used."""
+    from intrinsics_core.profiles.io_yaml.location import survey
 
+    with one_line_errors():
+        found = survey(place)
+    widths = [max(len(str(row[key] or "-")) for row in found) + 2 for key in _COLUMNS]
+    for row in found:
+        typer.echo(json.dumps(row) if as_json else _row_of(row, widths))
+    return int(any(row["wrong"] for row in found))
+
+
+def _row_of(row: dict[str, Any], widths: list[int]) -> str:
+    columns = (str(row[key] or "-").ljust(width) for key, width in zip(_COLUMNS, widths, strict=True))
+    return "".join(columns) + (f"cannot be used: {row['wrong']}" if row["wrong"] else
+                               f"{row['profile']}  ({', '.join(row['runtimes'])})")  # fmt: skip
+
+
+def _findings(engine: Runtime, profile: Profile) -> Iterator[Finding]:
     if isinstance(engine, ServerRuntime):
-        from intrinsics_core.runtimes.server.examination import examine
-
         for finding in examine(engine, profile):
-            yield asdict(finding)
+            yield finding
             if finding.subject == "models" and finding.state == "refused":
                 return  # nobody is there to be asked
     yield from tried(engine, profile)
 
 
-def _line(finding: dict[str, Any]) -> str:
-    change = f"\n{'':30}→ {finding['change']}" if finding["change"] and finding["state"] != "works" else ""
-    return f"{finding['state']:<10}{finding['subject']:<20}{finding['seen']}{change}"
+def _line(finding: Finding) -> str:
+    change = f"\n{'':30}→ {finding.change}" if finding.change and finding.state != "works" else ""
+    return f"{finding.state:<10}{finding.subject:<20}{finding.seen}{change}"

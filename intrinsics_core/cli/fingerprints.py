@@ -19,6 +19,22 @@ _MODELS = ("model", "adapters", "relevance", "entailment", "tokens")  # these to
 _SAMPLE = 65_536  # bytes of a large file's beginning and of its end that are compared: weights take gigabytes
 
 
+def of_run(
+    intrinsic: str, spelled: str | None, chosen: Profile, config: Mapping[str, Any] | None, input: str, **more: Any
+) -> dict[str, Any]:
+    """What a run's note says of it.
+
+    Args:
+        intrinsic: what is asked.
+        spelled, chosen: the profile, as it was named and as it is.
+        config: the runtime's.
+        input: the digest of the input.
+        more: what else must be the same for a run to go on.
+    """
+    shared = {"profile": profile(spelled, chosen), "runtime": runtime(config), "input": input}
+    return {"version": 1, "intrinsic": intrinsic, **shared, **more}
+
+
 def runtime(config: Mapping[str, Any] | None) -> dict[str, str]:
     """A new key for the same server is the same runtime. Another model or calibration in the same place is another."""
     whole = dict(config or {"kind": "embedded"})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from intrinsics_core.cli import settings
 from intrinsics_core.cli.options import NamedRuntimes
 from intrinsics_core.cli.serve import named_runtimes
+from intrinsics_core.runtimes.extras import extra
 
 EPILOG = """
 Over HTTP the same tools are at `/mcp` of `intrinsics serve`.
@@ -18,6 +18,6 @@ Example, in the settings of an MCP client: `{"mcpServers": {"rag": {"command": "
 def mcp(runtime: NamedRuntimes = None) -> None:
     """Serve the intrinsics as MCP tools over standard input and output."""
     with named_runtimes(runtime) as configs:
-        with settings.extra("serve"):
+        with extra("serve"):
             from intrinsics_core.service import stdio
         asyncio.run(stdio.run(configs))

@@ -16,7 +16,7 @@ import typer
 from intrinsics_core.cli import cited, fingerprints, journal, on_ray, options, outputs, settings
 from intrinsics_core.cli.exits import INTERRUPTED, READER_GONE, USAGE
 from intrinsics_core.intrinsics import INTRINSICS
-from intrinsics_core.intrinsics.options import record_of
+from intrinsics_core.intrinsics.options import from_texts, record_of
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.profile import Profile
@@ -96,7 +96,7 @@ def run(
                 raise InvalidInput("--actors and --gpus require --ray", expected="--ray local|auto|ADDRESS")
             if ray and row_timeout is not None:
                 raise InvalidInput("--row-timeout cannot be used with --ray")
-            chosen_options = settings.intrinsic_options(intrinsic, option or [])
+            chosen_options = from_texts(record, option or [], called="--option")
             show = cited.shower(intrinsic, citations, citations_as) if citations else None
             source, target = _source(input, resume=resume, ray=ray), _target(output, resume=resume, overwrite=overwrite)
             if target:
@@ -117,19 +117,12 @@ def run(
             digest, total = survey(source) if source else ("standard input", None)
             recorded = journal.note(target) if target and resume else None
             day = date or (recorded or {}).get("date") or today()  # a run that goes on tomorrow keeps its day
-            settings.check_served(intrinsic, chosen_options, chosen)
+            settings.check_served(record, chosen_options, chosen)
             pool = stack.enter_context(batch.cluster(ray, actors=workers)) if ray else None
-            described = {
-                "version": 1,
-                "intrinsic": intrinsic,
-                "profile": fingerprints.profile(profile, chosen),
-                "runtime": fingerprints.runtime(config),
-                "input": digest,
-                "date": day,
-                "on_error": on_error,
-                "options": chosen_options,
-                "citations": [citations, citations_as] if citations else None,
-            }
+            described = fingerprints.of_run(
+                intrinsic, profile, chosen, config, digest, date=day, on_error=on_error, options=chosen_options,
+                citations=[citations, citations_as] if citations else None,
+            )  # fmt: skip
             lines = stack.enter_context(source.open("rb") if source else nullcontext(_stdin(input)))
             kept = _journal(output, target, described, source=source, resume=resume, overwrite=overwrite)
             stack.callback(kept.close)

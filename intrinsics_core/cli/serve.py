@@ -11,6 +11,7 @@ import typer
 from intrinsics_core.cli import settings
 from intrinsics_core.cli.options import NamedRuntimes
 from intrinsics_core.cli.run import one_line_errors
+from intrinsics_core.runtimes.extras import extra
 
 EPILOG = """
 Without --runtime, the embedded default is served. A request names its runtime as `model` or `runtime`. The first
@@ -81,7 +82,7 @@ def serve(
 ) -> None:
     """Serve the intrinsics over HTTP and MCP."""
     with named_runtimes(runtime) as configs:
-        with settings.extra("serve"):
+        with extra("serve"):
             from intrinsics_core.service import process
         limits = {"body": max_body, "documents": max_documents, "tokens": max_tokens, "seconds": timeout,
                   "waiting": max_waiting}  # fmt: skip

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core._support.redaction import hide, secrets
-from intrinsics_core.intrinsics.options import ANSWERED, QUESTION, from_texts, record_of
-from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, RuntimeUnavailable, UnsupportedIntrinsic
+from intrinsics_core.intrinsics.options import ANSWERED, QUESTION
+from intrinsics_core.intrinsics.table import Record
+from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.runtimes.configs import runtime_config
 
 __all__ = [
     "check_served",
-    "extra",
     "hide",
-    "intrinsic_function",
-    "intrinsic_options",
     "named_configs",
     "runtime_config",
     "secrets",
@@ -47,21 +42,7 @@ def named_configs(texts: Sequence[str]) -> dict[str, Any]:
     return found or {_UNNAMED: None}
 
 
-@contextmanager
-def extra(name: str) -> Iterator[None]:
-    """Within it a package that is missing is told as the extra that brings it.
-
-    Raises:
-        RuntimeUnavailable: one is.
-    """
-    try:
-        yield
-    except ImportError as error:
-        raise RuntimeUnavailable(f"a package is missing: {error}",
-                                 expected=install_command(name)) from None  # fmt: skip
-
-
-def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -> None:
+def check_served(intrinsic: Record, options: Mapping[str, Any], profile: Profile) -> None:
     """Find out before the first row whether the profile serves the intrinsic: only to ask needs no runtime.
 
     Raises:
@@ -69,7 +50,7 @@ def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -
     """
     for messages in (QUESTION, ANSWERED):
         try:
-            program = intrinsic_function(intrinsic)(messages, [".", "?"], on_error="raise", **options).start(profile)
+            program = intrinsic.function(messages, [".", "?"], on_error="raise", **options).start(profile)
         except InvalidInput:
             continue  # a question is no input to what judges an answer, and the other way round
         try:
@@ -83,21 +64,3 @@ def check_served(intrinsic: str, options: Mapping[str, Any], profile: Profile) -
             pass  # served without asking, or this row of ours is not to its taste
         finally:
             program.close()
-
-
-def intrinsic_function(name: str) -> Callable[..., Call[Any]]:
-    """The function of that name.
-
-    Raises:
-        InvalidInput: there is none.
-    """
-    return record_of(name, called="INTRINSIC").function
-
-
-def intrinsic_options(intrinsic: str, pairs: Sequence[str]) -> dict[str, Any]:
-    """``key=value`` texts as keyword arguments of the intrinsic, typed by its signature.
-
-    Raises:
-        InvalidInput: no such option, or a value it does not take.
-    """
-    return from_texts(record_of(intrinsic, called="INTRINSIC"), pairs, called="--option")

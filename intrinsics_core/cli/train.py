@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from inspect import Parameter, signature
 from pathlib import Path
@@ -12,7 +13,6 @@ import typer
 
 from intrinsics_core.cli.exits import INTERRUPTED
 from intrinsics_core.cli.run import one_line_errors, stop
-from intrinsics_core.cli.training_rows import write_rows
 from intrinsics_core.protocol.errors import InvalidInput
 
 EPILOG = """
@@ -108,6 +108,19 @@ def train(
     best = "" if done.best is None else f", best held loss {done.best:.4f}"
     typer.echo(f"{done.folder}: {done.counts['trained']} rows trained on, {done.counts['held']} held out, "
                f"{done.steps} steps, {done.epochs:g} epochs{best}; ask it with --profile {done.profile}")  # fmt: skip
+
+
+def write_rows(intrinsic: str, data: Path, out: Path, sets: Sequence[str], limit: int | None) -> None:
+    """Make training rows from the open data sets in a folder: those of ``sets``, or all; ``limit`` rows of each."""
+    from intrinsics_core.training.rows_from import build
+
+    with one_line_errors():
+        rows, dropped = build(intrinsic, str(data), sets=tuple(sets), limit=limit)
+        with out.open("x", encoding="utf-8") as lines:
+            lines.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    for why in dropped[:5]:
+        typer.echo(f"left out: {why}", err=True)
+    typer.echo(f"{out}: {len(rows)} rows, {len(dropped)} left out")
 
 
 # The numbers of a regime, each an option: its type, its help, and what it is where it is not given.

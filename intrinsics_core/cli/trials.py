@@ -17,6 +17,7 @@ from intrinsics_core.protocol.requests import Choice, Generate, Generated, JsonS
 from intrinsics_core.running.execution import run
 from intrinsics_core.runtimes.base import Runtime
 from intrinsics_core.runtimes.server.constraint_support import constraint_kept
+from intrinsics_core.runtimes.server.examination import Finding
 
 _DOCUMENT = "Ada Brink built the lighthouse. It was lit in 1871."
 _ASKED = [
@@ -33,7 +34,7 @@ _BARE = 4  # tokens that the one letter "a" has at most; a chat template adds mo
 _SHOWN = 80  # characters of a reply that are shown
 
 
-def tried(engine: Runtime, profile: Profile) -> Iterator[dict[str, Any]]:
+def tried(engine: Runtime, profile: Profile) -> Iterator[Finding]:
     """A finding for each intrinsic that the profile has an adapter for, else for one; adapters that the server lacks
     are left out.
 
@@ -51,7 +52,7 @@ def tried(engine: Runtime, profile: Profile) -> Iterator[dict[str, Any]]:
         if raw is not None and not looked:
             finding = _prompts(engine, raw)
             looked = finding is not None
-            if finding and finding["state"] != "works":
+            if finding and finding.state != "works":
                 yield finding
         finding, verdict = _trial(engine, call, profile, name, requests)
         if finding is not None:
@@ -60,15 +61,15 @@ def tried(engine: Runtime, profile: Profile) -> Iterator[dict[str, Any]]:
             yield finding
 
 
-def _told_apart(engine: Runtime, profile: Profile, name: str, verdict: str) -> dict[str, Any] | None:
+def _told_apart(engine: Runtime, profile: Profile, name: str, verdict: str) -> Finding | None:
     """Whether a gate's verdict on a question that the document does not answer is another one."""
     try:
         other = _verdict(run(INTRINSICS[name](_ELSEWHERE, [_DOCUMENT]), engine, profile=profile))
     except IntrinsicsError:
         return None  # it can judge, as the first question showed
     if other != verdict:
-        return _finding("verdicts", "works", f"{name}: {verdict}; where the document does not answer: {other}")
-    return _finding("verdicts", "degraded",
+        return Finding("verdicts", "works", f"{name}: {verdict}; where the document does not answer: {other}")
+    return Finding("verdicts", "degraded",
                     f"{name}: {verdict} of a question that the document answers, and of one that it does not",
                     "a judge that tells them apart: a larger model, or an adapter trained for it")  # fmt: skip
 
@@ -89,7 +90,7 @@ def _first(call: Call[Any], profile: Profile) -> list[Request]:
         program.close()
 
 
-def _prompts(engine: Runtime, like: Generate) -> dict[str, Any] | None:
+def _prompts(engine: Runtime, like: Generate) -> Finding | None:
     """Whether a raw prompt reaches the model as it is; None where the model is not there."""
     asked = Generate(like.intrinsic, prompt="a", adapter=like.adapter, models=like.models, max_tokens=1)
     (outcome,) = engine.handle([asked])
@@ -97,14 +98,14 @@ def _prompts(engine: Runtime, like: Generate) -> dict[str, Any] | None:
         return None
     tokens = outcome.usage.prompt_tokens
     if tokens <= _BARE:
-        return _finding("prompts", "works", "raw prompts reach the model as they are")
-    return _finding("prompts", "refused", f"the server puts its chat template around a raw prompt: {tokens} tokens for "
+        return Finding("prompts", "works", "raw prompts reach the model as they are")
+    return Finding("prompts", "refused", f"the server puts its chat template around a raw prompt: {tokens} tokens for "
                     "one letter", "a server whose /v1/completions takes a prompt as it is, such as vLLM")  # fmt: skip
 
 
 def _trial(
     engine: Runtime, call: Call[Any], profile: Profile, name: str, requests: list[Request]
-) -> tuple[dict[str, Any] | None, str | None]:
+) -> tuple[Finding | None, str | None]:
     """The finding, None where the server lacks the adapter; and the verdict, None where there is none."""
     kinds = {type(r.constraint) for r in requests if isinstance(r, Generate) and r.constraint is not None}
     wanted = ", ".join(_WORDS[kind] for kind in kinds if kind in _WORDS)
@@ -115,13 +116,13 @@ def _trial(
     except MalformedReply as error:
         said = f"the reply cannot be read: {(error.got or error.raw or error.message)[:_SHOWN]}"
         change = f"a server that constrains replies to {wanted}" if wanted else error.expected
-        return _finding(name, "refused", said, change), None
+        return Finding(name, "refused", said, change), None
     except IntrinsicsError as error:
-        return _finding(name, "refused", error.message, error.expected), None
+        return Finding(name, "refused", error.message, error.expected), None
     label = getattr(result, "label", None) or "its reply can be read"
     if kept:
-        return _finding(name, "works", str(label)), _verdict(result)
-    return _finding(name, "degraded", f"{label}; the reply does not keep to {wanted}",
+        return Finding(name, "works", str(label)), _verdict(result)
+    return Finding(name, "degraded", f"{label}; the reply does not keep to {wanted}",
                     f"a server that constrains replies to {wanted}"), _verdict(result)  # fmt: skip
 
 
@@ -137,7 +138,3 @@ def _driven(engine: Runtime, call: Call[Any], profile: Profile) -> tuple[Any, bo
 
     looking = replace(call, program=lambda task, own: watched(call.program(task, own), look))
     return run(looking, engine, profile=profile), kept
-
-
-def _finding(subject: str, state: str, seen: str, change: str | None = None) -> dict[str, Any]:
-    return {"subject": subject, "state": state, "seen": seen, "change": change}

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core.encoders.conventions import CAUSAL, Convention
 from intrinsics_core.protocol.errors import RuntimeUnavailable
+from intrinsics_core.runtimes.extras import extra
 
 _SHELL = "T5ForTokenClassification"  # what a checkpoint of foreign code is loaded into
 _PREFIX = "t5."  # of its weights' names
@@ -82,12 +82,9 @@ class Torch(Backend):
     """
 
     def _open(self, folder: Path, file_name: str | None, device: str | None) -> None:
-        try:
+        with extra("encoders", "encoders on torch need {error.name}"):
             import torch
             import transformers
-        except ImportError as error:
-            needed = f"encoders on torch need {error.name}"
-            raise RuntimeUnavailable(needed, expected=install_command("encoders")) from error
         if not any(folder.glob("*.safetensors")):
             raise RuntimeUnavailable(
                 f"the model in {folder.name!r} has no weights in safetensors", expected="*.safetensors"

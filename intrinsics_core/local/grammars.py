@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Choice, Constraint, JsonSchema, Regex
 from intrinsics_core.runtimes.cache import Lru
+from intrinsics_core.runtimes.extras import extra
 from intrinsics_core.runtimes.server.dialect import structured
 
 # The spelling of json.dumps, which adapters are trained on. Free white space lets a model write nothing else for ever.
@@ -31,12 +31,8 @@ class Grammars:
     """
 
     def __init__(self, tokenizer: Any, vocabulary: int, ends: list[int]) -> None:
-        try:
+        with extra("transformers", "constrained replies need llguidance"):
             import llguidance.hf
-        except ImportError:
-            raise RuntimeUnavailable(
-                "constrained replies need llguidance", expected=install_command("transformers")
-            ) from None
         try:
             self._tokenizer = llguidance.hf.from_tokenizer(tokenizer, n_vocab=vocabulary, eos_token=ends)
         except ValueError as error:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes.adapters import choose, folder_of, invocation, read_config
+from intrinsics_core.runtimes.extras import extra
 
 BASE = "__base__"  # what PEFT calls a row without adapter
 _HOOKS = ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs")
@@ -86,10 +86,8 @@ class Adapters:
     def _load(self, key: str, folder: Path) -> LoadedAdapter:
         tokens = invocation(key, read_config(key, folder))
         name = f"adapter{len(self._loaded)}"  # PEFT takes no dots in a name
-        try:
+        with extra("transformers", "adapters need PEFT"):
             from peft import PeftConfig, PeftModelForCausalLM
-        except ImportError:
-            raise RuntimeUnavailable("adapters need PEFT", expected=install_command("transformers")) from None
         first = self._peft is None
         try:
             if first:

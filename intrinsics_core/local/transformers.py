@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core.local import kv_cache
 from intrinsics_core.local.batches import WORTH_SHARING, families, packed
 from intrinsics_core.local.decoding import Detokeniser, Generation, RowLogitsProcessor, RowStoppingCriterion
@@ -22,6 +21,7 @@ from intrinsics_core.local.tokens import room, token_ids
 from intrinsics_core.protocol.errors import IntrinsicsError, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Choice, Generate, Outcome
 from intrinsics_core.runtimes.configs import TransformersConfig
+from intrinsics_core.runtimes.extras import extra
 
 _UNBOUNDED = 2**31  # tokens: a recurrent model has no window
 # Tokens of prompt read in the time that one token is generated in: the weights pass through memory once for either.
@@ -264,14 +264,9 @@ class _LoadedModel(LocalEngine[_Job]):
 
 def _loaded(given: TransformersConfig) -> tuple[Any, Any]:
     """The base model, ready, and its tokenizer."""
-    try:
+    with extra("transformers", "the transformers runtime is not installed ({error})"):
         import torch  # noqa: F401  (looked for, and used where the model is loaded)
         from transformers import AutoTokenizer
-    except ImportError as error:
-        raise RuntimeUnavailable(
-            f"the transformers runtime is not installed ({error})",
-            expected=install_command("transformers"),
-        ) from None
     with refusing(f"the model {given.model!r}"):
         tokenizer = AutoTokenizer.from_pretrained(given.model, revision=given.revision, trust_remote_code=False)
     return base_model(given.model, given.revision, given.device, given.dtype).eval(), tokenizer

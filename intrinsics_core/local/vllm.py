@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core.local.grammars import SPELLING
 from intrinsics_core.local.runtime import LocalEngine, LocalRuntime
 from intrinsics_core.local.tokens import room, token_ids
@@ -23,6 +22,7 @@ from intrinsics_core.protocol.requests import (
 )
 from intrinsics_core.runtimes.adapters import choose, folder_of, is_activated, read_config, served_rank
 from intrinsics_core.runtimes.configs import VllmConfig
+from intrinsics_core.runtimes.extras import extra
 from intrinsics_core.runtimes.server.dialect import structured
 
 _ALTERNATIVES = 20  # log-probabilities per place: vLLM's own default limit
@@ -55,10 +55,8 @@ class _StartedEngine(LocalEngine[_Prompt]):
     def __init__(self, given: VllmConfig) -> None:
         self._places, self._max_tokens = given.adapters or {}, given.max_tokens
         folders, self._adapters = _read(self._places)
-        try:
+        with extra("vllm", "vLLM is not installed ({error})"):
             import vllm
-        except ImportError as error:
-            raise RuntimeUnavailable(f"vLLM is not installed ({error})", expected=install_command("vllm")) from None
         try:
             self._llm = vllm.LLM(
                 model=given.model, revision=given.revision, dtype=given.dtype, max_model_len=given.context_length,

@@ -21,7 +21,6 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core._support.extras import install_command
 from intrinsics_core._support.redaction import hide, secrets
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.intrinsics.options import record_of
@@ -33,6 +32,7 @@ from intrinsics_core.running.execution import run_many
 from intrinsics_core.running.rows import EXPECTED, json_text
 from intrinsics_core.runtimes import Config, as_runtime
 from intrinsics_core.runtimes.configs import KINDS
+from intrinsics_core.runtimes.extras import extra
 from intrinsics_core.runtimes.limiter import counted
 
 if TYPE_CHECKING:
@@ -299,12 +299,9 @@ def imported_ray() -> Any:
     Raises:
         RuntimeUnavailable: it is not installed.
     """
-    try:
+    with extra("ray", "Ray is not installed ({error})"):
         import ray
         import ray.data
-    except ImportError as error:
-        raise RuntimeUnavailable(f"Ray is not installed ({error})",
-                                 expected=install_command("ray")) from None  # fmt: skip
     return ray
 
 

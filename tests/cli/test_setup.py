@@ -210,10 +210,11 @@ SERVED_BY = {
 @pytest.mark.parametrize("intrinsic", INTRINSICS)
 def test_profiles_that_serve_every_intrinsic_are_taken(intrinsic: str) -> None:
     from intrinsics_core.cli import settings
+    from intrinsics_core.intrinsics import TABLE
     from intrinsics_core.profiles import profile
 
     for name in SERVED_BY.get(intrinsic, ("embedded", "prompted", "granite-3.3")):
-        settings.check_served(intrinsic, {}, profile(name))
+        settings.check_served(TABLE[intrinsic], {}, profile(name))
 
 
 @pytest.mark.parametrize(
