@@ -15,8 +15,9 @@ from intrinsics_core import INTRINSICS, InvalidInput, compare, run
 from intrinsics_core.cli import app
 from intrinsics_core.protocol.results import Answerability, Audit, Citations, QueryRewrite, Result
 from intrinsics_core.running.flows import RagResult
-from intrinsics_core.running.schemas import FOLDER, RESULTS, differing, published, write
+from intrinsics_core.running.schemas import FOLDER, RESULTS, published
 from tests.contract.judge import judge
+from tests.running.schema_files import differing, write
 from tests.scripted import Scripted
 from tests.tide_mill import ANSWERED, ASKED, DOCUMENTS
 
@@ -39,7 +40,7 @@ _WITHOUT_DOCUMENTS = ("query-rewrite", "query-expansion", "hyde")
 
 
 def test_what_is_published_is_what_results_are() -> None:
-    assert differing() == {}, "python -m intrinsics_core.running.schemas --write"
+    assert differing() == {}, "python -m tests.running.schema_files --write"
     for path in FOLDER.iterdir():
         name, version, suffix = path.name.split(".")
         assert suffix == "json" and 1 <= int(version) <= RESULTS[name].schema_version
