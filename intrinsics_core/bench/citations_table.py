@@ -12,9 +12,8 @@ from functools import partial
 
 from intrinsics_core.bench.base import Case, Observed, Table
 from intrinsics_core.bench.datasets import SetsOf
-from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.plain import nearest_sentence
-from intrinsics_core.bench.support_sets import Answered, answered
+from intrinsics_core.bench.support_sets import Answered, each_answer
 from intrinsics_core.intrinsics import citations, fact_check
 from intrinsics_core.protocol.call import Call, merge
 from intrinsics_core.protocol.errors import raised
@@ -110,13 +109,5 @@ def alce(sentences: Sequence[tuple[str, Sequence[str]]], judge: Judge) -> dict[s
     }
 
 
-def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
-    """Those rows that rest on something: where nothing is due, F1 says nothing."""
-    return lambda folder: (case(name, row) for row in answered(name)(folder) if row.gold)
-
-
-def alces(name: str) -> Callable[[DataFolder], Iterator[Case]]:
-    return lambda folder: (judged(name, row) for row in answered(name)(folder))
-
-
-TABLE = Table("citations", SetsOf(("citations", "", cases), ("citations, ALCE", ", ALCE", alces)))
+CITED = each_answer(case, lambda row: bool(row.gold))  # where nothing is due, F1 says nothing
+TABLE = Table("citations", SetsOf(("citations", "", CITED), ("citations, ALCE", ", ALCE", each_answer(judged))))

@@ -16,7 +16,7 @@ from intrinsics_core.bench.base import Case, Observed, Said, Table, by_half, jud
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, weighted_f1
 from intrinsics_core.bench.plain import coverage
-from intrinsics_core.bench.support_sets import Answered, answered
+from intrinsics_core.bench.support_sets import Answered, each_answer
 from intrinsics_core.intrinsics import compare, evaluate
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.results import Evaluation, Preference
@@ -24,7 +24,7 @@ from intrinsics_core.protocol.results import Evaluation, Preference
 GOOD = 4.0  # of 5: from here on an answer counts as a good one
 
 
-def claim(row: Answered) -> Case:
+def claim(name: str, row: Answered) -> Case:
     def read(result: Evaluation) -> Said:
         (metric,) = result.metrics
         return metric.rating == "yes", metric.score
@@ -33,11 +33,7 @@ def claim(row: Answered) -> Case:
         return evaluate(row.messages, row.sources, metrics=["faithfulness"])
 
     plain = {"word coverage": lambda: by_half(coverage(row.answer, row.sources))}
-    return judged_case("expertqa, faithfulness", call, ("answer", bool(row.supported)), read, plain)
-
-
-def expertqa(folder: DataFolder) -> Iterator[Case]:
-    return (claim(row) for row in answered("expertqa")(folder))
+    return judged_case(f"{name}, faithfulness", call, ("answer", row.supported), read, plain)
 
 
 def answers(folder: DataFolder) -> Iterator[tuple[str, str, float]]:
@@ -92,8 +88,13 @@ def _pair(instruction: str, good: str, bad: str, *, first: bool) -> Case:
     return Case("prometheus, pairs", lambda: compare(turns, *two), observe, {"the longer": lambda: seen(longer)})
 
 
+expertqa = each_answer(claim)("expertqa")
 TABLE = Table(
     "evaluate",
-    {"expertqa, faithfulness": expertqa, "prometheus, all metrics": rated, "prometheus, pairs": pairs},
+    {
+        "expertqa, faithfulness": expertqa,
+        "prometheus, all metrics": rated,
+        "prometheus, pairs": pairs,
+    },
     {"answer": {"AUROC": auroc, "weighted F1": weighted_f1}},
 )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from intrinsics_core.bench import own
 from intrinsics_core.bench.base import Case, Published, Said, Table, judged_case
 from intrinsics_core.bench.datasets import SetsOf
-from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc
 from intrinsics_core.bench.plain import coverage
-from intrinsics_core.bench.support_sets import Answered, answered
+from intrinsics_core.bench.support_sets import Answered, each_answer
 from intrinsics_core.intrinsics import fact_check
 from intrinsics_core.protocol.results import FactCheck
 
@@ -23,12 +22,8 @@ def case(name: str, row: Answered) -> Case:
         return None, result.score
 
     plain = {"word coverage": lambda: (None, coverage(row.answer, row.sources))}
-    truth = ("response", bool(row.supported))
+    truth = ("response", row.supported)
     return judged_case(name, lambda: fact_check(row.messages, row.sources), truth, read, plain)
-
-
-def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
-    return lambda folder: (case(name, row) for row in answered(name)(folder) if row.supported is not None)
 
 
 def mine(row: Mapping[str, Any]) -> Case:
@@ -37,7 +32,7 @@ def mine(row: Mapping[str, Any]) -> Case:
 
 TABLE = Table(
     "fact-check",
-    SetsOf(("fact-check", "", cases)),
+    SetsOf(("fact-check", "", each_answer(case))),
     {"response": {"AUROC": auroc}},
     own=mine,
     columns={

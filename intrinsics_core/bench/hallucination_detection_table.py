@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from intrinsics_core.bench import own
 from intrinsics_core.bench.base import Case, Labelled, Observed, Table
 from intrinsics_core.bench.datasets import SetsOf
-from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, f1, precision, recall
 from intrinsics_core.bench.plain import coverage
-from intrinsics_core.bench.support_sets import Answered, answered
+from intrinsics_core.bench.support_sets import Answered, each_answer
 from intrinsics_core.intrinsics import hallucination_detection
 from intrinsics_core.protocol.results import HallucinationDetection
 
@@ -20,7 +19,7 @@ def case(name: str, row: Answered) -> Case:
     """Truth, label and score are all about the hallucination: true is *unsupported*, the score 1 - faithfulness."""
 
     def observed(label: bool, score: float | None, sentences: list[Labelled]) -> Observed:
-        response = {} if row.supported is None else {"response": [(not row.supported, label, score)]}
+        response: dict[str, list[Labelled]] = {"response": [(not row.supported, label, score)]}
         return Observed(labelled=response | ({"sentence": sentences} if sentences else {}))
 
     def observe(result: HallucinationDetection) -> Observed:
@@ -53,10 +52,6 @@ def _against(score: float | None) -> float | None:
     return None if score is None else 1 - score
 
 
-def cases(name: str) -> Callable[[DataFolder], Iterator[Case]]:
-    return lambda folder: (case(name, row) for row in answered(name)(folder))
-
-
 def mine(row: Mapping[str, Any]) -> Case:
     return case("own", own.answered(row, "hallucination-detection"))
 
@@ -65,7 +60,7 @@ _MEASURES = {"precision": precision(True), "recall": recall(True), "F1": f1(True
 
 TABLE = Table(
     "hallucination-detection",
-    SetsOf(("hallucination-detection", "", cases)),
+    SetsOf(("hallucination-detection", "", each_answer(case))),
     {"response": _MEASURES, "sentence": _MEASURES},
     own=mine,
     columns={

@@ -12,7 +12,7 @@ from intrinsics_core.bench.datasets import recorded_answers
 from intrinsics_core.bench.folder import DataFolder
 from intrinsics_core.bench.measures import auroc, brier_skill, ece, mae, risk_coverage
 from intrinsics_core.bench.plain import best_coverage
-from intrinsics_core.bench.support_sets import answered
+from intrinsics_core.bench.support_sets import each_answer
 from intrinsics_core.intrinsics import uncertainty
 from intrinsics_core.protocol.results import Uncertainty
 
@@ -27,8 +27,7 @@ def case(name: str, messages: Sequence[Any], documents: Sequence[Any], truth: bo
     return judged_case(name, lambda: uncertainty(messages, documents), ("answer", truth), read, plain)
 
 
-def answers(name: str) -> Callable[[DataFolder], Iterator[Case]]:
-    return lambda folder: (case(name, r.messages, r.sources, bool(r.supported)) for r in answered(name)(folder))
+answers = each_answer(lambda name, row: case(name, row.messages, row.sources, row.supported))
 
 
 def recorded(folder: DataFolder) -> Iterator[Case]:

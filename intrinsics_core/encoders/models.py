@@ -110,13 +110,12 @@ class EncoderModel:
             head, tail = TAGGED if request.question else SUMMARISED
             head = head.replace("{passages}", str(request.passages)).replace("{question}", request.question)
             return texts.windows(source, lambda part: texts.pair(head + part + tail, second), "answer")
+        claim, called = (first, "question") if self.role == "relevance" else (second, "claim")
+        if template is not None:
+            return texts.windows(source, lambda part: texts.filled(template, part, claim), called)
         if self.role == "relevance":
-            if template is None:
-                return texts.windows(source, lambda part: texts.pair(first, part), "question")
-            return texts.windows(source, lambda part: texts.filled(template, part, first), "question")
-        if template is None:
-            return texts.windows(source, lambda part: texts.pair(part, second), "claim")
-        return texts.windows(source, lambda part: texts.filled(template, part, second), "claim")
+            return texts.windows(source, lambda part: texts.pair(claim, part), called)
+        return texts.windows(source, lambda part: texts.pair(part, claim), called)
 
     def _support(self, row: np.ndarray) -> float:
         yes = next(i for i, label in enumerate(self.labels) if label in _POSITIVE)

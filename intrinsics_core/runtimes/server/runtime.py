@@ -93,16 +93,11 @@ class ServerRuntime(ConnectedRuntime):
     async def ahandle(self, requests: Sequence[Request]) -> list[Outcome]:
         if len(requests) == 1:
             return [await self._outcome(requests[0])]
-        outcomes: dict[int, Outcome] = {}
-
-        async def one(index: int) -> None:
-            outcomes[index] = await self._outcome(requests[index])
-
+        # Places are given in the order the tasks start, so neighbours are sent one after another.
+        order = sorted(range(len(requests)), key=lambda i: _neighbourhood(requests[i]))
         async with asyncio.TaskGroup() as group:
-            # Places are given in the order the tasks start, so neighbours are sent one after another.
-            for index in sorted(range(len(requests)), key=lambda i: _neighbourhood(requests[i])):
-                group.create_task(one(index))
-        return [outcomes[index] for index in range(len(requests))]
+            tasks = {i: group.create_task(self._outcome(requests[i])) for i in order}
+        return [tasks[i].result() for i in range(len(requests))]
 
     async def _outcome(self, request: Request) -> Outcome:
         """The reply, or the request's own copy of the error it ended in."""
