@@ -15,7 +15,7 @@ from intrinsics_core.runtimes.mixed import Several, made_of
 class Cascade(Several):
     """``then`` judges where ``first`` is unsure, fails or falls back; each result says in ``by`` who decided.
 
-    >>> from intrinsics_core import answerability, run
+    >>> from intrinsics_core import answerability, as_runtime, run
     >>> from intrinsics_core.runtimes.scripted import Scripted
     >>> runtime = Cascade(as_runtime({"kind": "embedded"}), Scripted([]))
     >>> run(answerability([{"role": "user", "content": "Who built it?"}], ["Ada Brink built it."]), runtime).by
