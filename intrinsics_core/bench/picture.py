@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from intrinsics_core.bench.reporting import Report
-from intrinsics_core.render.reliability import drawing
+from intrinsics_core.protocol.errors import RuntimeUnavailable
 
 _MARKS = ("s", "^", "v", "D", "x")
 
@@ -16,11 +16,15 @@ def draw(report: Report, file: Path) -> None:
     Raises:
         RuntimeUnavailable: matplotlib is not installed.
     """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise RuntimeUnavailable("pictures need matplotlib: pip install matplotlib") from error
     lines = [line for line in report.lines if -1 <= line.ours.value <= 1.5]
     if not lines:
         return
     names = list(dict.fromkeys(name for line in lines for name in line.baselines))
-    figure = drawing(8, 1.2 + 0.32 * len(lines))
+    figure = Figure(figsize=(8, 1.2 + 0.32 * len(lines)), layout="constrained")
     axes = figure.add_subplot()
     for y, line in enumerate(lines):
         low, high = line.ours.low, line.ours.high

@@ -102,7 +102,7 @@ class Engine:
         return steps
 
 
-class _Answerer(BaseSynthesizer):
+class _AnsweringSynthesizer(BaseSynthesizer):
     def __init__(self, runtime: Runtime) -> None:
         super().__init__(llm=MockLLM())  # never asked
         self.runtime = runtime
@@ -123,7 +123,7 @@ class _Answerer(BaseSynthesizer):
 
 def answerer(runtime: Runtime) -> BaseSynthesizer:
     """A synthesizer that answers by the runtime's language model, or by quoting. ``invented=`` is said after it."""
-    return _Answerer(runtime)
+    return _AnsweringSynthesizer(runtime)
 
 
 def play(tale: Story, questions: Sequence[Question], documents: Sequence[Document], runtime: Runtime) -> Iterator[Turn]:

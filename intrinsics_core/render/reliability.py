@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from intrinsics_core.protocol.errors import RuntimeUnavailable
 
@@ -34,9 +34,13 @@ def draw(fitted: Calibration, title: str, file: Path) -> None:
     Raises:
         RuntimeUnavailable: matplotlib is not installed.
     """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise RuntimeUnavailable("pictures need matplotlib: pip install matplotlib") from error
     from intrinsics_core.calibration.promises import interval
 
-    figure = drawing(5, 6.2)
+    figure = Figure(figsize=(5, 6.2), layout="constrained")
     axes = figure.add_subplot(title=title, xlabel="predicted", ylabel="observed", aspect=1)
     axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
     axes.plot([0, 1], [0, 1], ":", color="#888888")
@@ -63,22 +67,6 @@ def draw(fitted: Calibration, title: str, file: Path) -> None:
         figure.savefig(file, format="png")
     else:
         figure.savefig(file, format="svg", metadata={"Date": None})
-
-
-def drawing(width: float, height: float) -> Any:
-    """An empty picture.
-
-    Args:
-        width, height: in inches.
-
-    Raises:
-        RuntimeUnavailable: matplotlib is not installed.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise RuntimeUnavailable("pictures need matplotlib: pip install matplotlib") from error
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def joined(table: Sequence[Bin]) -> list[Bin]:

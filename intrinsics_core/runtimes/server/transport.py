@@ -141,10 +141,6 @@ def _refused(response: Any, error: IntrinsicsError) -> Any:
 
 # --- what went wrong --------------------------------------------------------------------------------------------------
 
-
-if TYPE_CHECKING:
-    import openai
-
 _SAID = 20_000  # bytes or characters of an error's body that are looked at
 
 _TOO_LONG = re.compile(
