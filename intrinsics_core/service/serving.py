@@ -13,7 +13,7 @@ from intrinsics_core._support.redaction import hide, origins, secrets
 from intrinsics_core.protocol.errors import as_intrinsics_error, raised
 from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Program, Reply, Request
+from intrinsics_core.protocol.requests import Program, Request
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.service.batching import Batcher
 from intrinsics_core.service.limits import Limits
@@ -158,7 +158,7 @@ def _is_named(runtimes: Any) -> bool:
     return isinstance(runtimes, Mapping) and not isinstance(runtimes.get("kind"), str)
 
 
-def _once(task: Task, profile: Profile, *, request: Request) -> Program[Reply]:
+def _once(task: Task, profile: Profile, *, request: Request) -> Program[Any]:
     (outcome,) = yield [request]
     return raised(outcome)
 
