@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.errors import InvalidInput, within
 from intrinsics_core.protocol.names import find, keyed
 
 if TYPE_CHECKING:
@@ -58,7 +58,5 @@ def _one(name: str, value: Any) -> Calibration:
     else:
         raise InvalidInput(f"calibrations.{name} is not a calibration", got=type(value).__name__,
                            expected="a Calibration, its JSON object, or the path of its file")  # fmt: skip
-    try:
+    with within(f"calibrations.{name}"):
         return Calibration.from_json(text)
-    except InvalidInput as error:
-        raise InvalidInput(f"calibrations.{name}: {error.message}", expected=error.expected) from None

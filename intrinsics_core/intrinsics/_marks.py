@@ -11,14 +11,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from intrinsics_core.intrinsics.citations import citations
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
-from intrinsics_core.protocol.call import Call, asked_once, merge
-from intrinsics_core.protocol.errors import UnsupportedIntrinsic, raised
+from intrinsics_core.protocol.call import Call, asked_once, merge, watched
+from intrinsics_core.protocol.errors import raised
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Program
+from intrinsics_core.protocol.requests import Generated, Program
 from intrinsics_core.protocol.results import (
     Audit,
     CheckedCitation,
@@ -31,6 +31,7 @@ from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies.quoted_words import is_quotation, quoted, standing
 from intrinsics_core.text.cited_documents import CitationMark, marks_in
 
+T = TypeVar("T")
 _Verdict = tuple[CitationVerdict | None, FoundPlace | None, float | None]
 _JUDGES: Mapping[str, Callable[..., Call[Any]]] = {
     "hallucination-detection": hallucination_detection,
@@ -138,7 +139,7 @@ def ask_marks(
     if by_document:
         asked = sorted(wanted)
         bare = task.answered(cited.bare)
-        judges = [judge for name, judge in _JUDGES.items() if _serves(profile, name)]
+        judges = [judge for name, judge in _JUDGES.items() if profile.judge_of(name)]
         programs = [
             judge(bare.messages, bare.only(*each).documents, date=task.date).start(profile)
             for each in asked
@@ -161,11 +162,13 @@ def ask_marks(
     return _all_checked(task, cited, of, verdicts)
 
 
-def _serves(profile: Profile, name: str) -> bool:
-    try:
-        return name in profile.serving(name)
-    except UnsupportedIntrinsic:
-        return False
+def note_writing(program: Program[T]) -> Program[tuple[T, bool]]:
+    """What a program gives, and whether a language model wrote anything for it."""
+    written: list[bool] = []
+    found = yield from watched(
+        program, lambda _, outcomes: written.extend(isinstance(each, Generated) for each in outcomes)
+    )
+    return found, any(written)
 
 
 def _by_document(sentence: SentenceVerdict, d: int, whole: JudgedBy, alone: JudgedBy, together: JudgedBy) -> _Verdict:

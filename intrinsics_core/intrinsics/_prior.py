@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isfinite
-from typing import Literal, get_args
+from typing import Literal
 
 from intrinsics_core.calibration.probabilities import logit, sigmoid
-from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.results import Prior
 
 BOUND = 1.0
@@ -22,16 +21,6 @@ BOUND = 1.0
 
 Reading = Literal["auto", "higher", "lower"]
 """Which of two of a retriever's scores is the better one; ``"auto"``: as the order of the list tells."""
-
-
-def checked(prior: Reading | None) -> Reading | None:
-    """``prior`` as it was given.
-
-    Raises:
-        InvalidInput: it is none of the readings, and not None.
-    """
-    known = get_args(Reading)
-    return prior if prior is None or prior in known else named("prior", prior, known, intrinsic="reranking")
 
 
 def direction(given: Sequence[float | None], prior: Reading | None) -> Prior | None:

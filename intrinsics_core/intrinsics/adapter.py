@@ -63,9 +63,8 @@ def adapter(
         'answerable'
     """
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput(
-            "name is not the name of an adapter", expected='text such as "requirement-check"', got=repr(name)
-        )
+        what, expected = "name is not the name of an adapter", 'text such as "requirement-check"'
+        raise InvalidInput(what, expected=expected, got=repr(name))
     name = plain(name.strip())
     if not isinstance(as_json, bool):
         raise InvalidInput("as_json is not a boolean", intrinsic=name, expected="True or False", got=repr(as_json))

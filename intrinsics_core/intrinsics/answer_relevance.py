@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register, telling
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, with_question
+from intrinsics_core.intrinsics.table import register, without_verdict
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
 from intrinsics_core.protocol.profile import Profile
@@ -15,20 +15,15 @@ from intrinsics_core.protocol.results import AnswerRelevance
 from intrinsics_core.protocol.task import Task
 
 
-def _blank(task: Task) -> AnswerRelevance:
-    return AnswerRelevance(label=None, score=None)
-
-
 @register(
     "answer-relevance",
     result=AnswerRelevance,
     ends_with=("assistant",),
-    empty=telling("reason", _blank),
-    fallbacks={"fallback": telling("degraded", _blank)},
     score=lambda result: result.score,
     judges="the answer addresses the question",
     needs="question, answer",
     gives="whether the answer addresses the question, and one that does",
+    **without_verdict(lambda task: AnswerRelevance(label=None, score=None)),
 )
 def answer_relevance(
     messages: Messages,
@@ -67,13 +62,7 @@ def answer_relevance(
     """
     program = partial(_program, rewrite=rewrite, keep=on_error == "fallback")
     made = call("answer-relevance", messages, documents, date=date, program=program, on_error=on_error)
-    if not made.task.query.strip():
-        raise InvalidInput(
-            "messages has no user turn, so there is no question that is answered",
-            intrinsic="answer-relevance",
-            expected="a user turn before the answer",
-        )
-    return made
+    return with_question(made, made.task.query.strip())
 
 
 def _program(task: Task, profile: Profile, *, rewrite: bool, keep: bool) -> Program[AnswerRelevance]:

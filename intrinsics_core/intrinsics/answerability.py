@@ -8,7 +8,7 @@ from functools import partial
 from typing import Literal
 
 from intrinsics_core.intrinsics.calling import Documents, Messages, call, nothing_to_judge_by
-from intrinsics_core.intrinsics.table import register
+from intrinsics_core.intrinsics.table import register, telling
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import IntrinsicsError
 from intrinsics_core.protocol.profile import Profile
@@ -16,13 +16,8 @@ from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import Answerability
 from intrinsics_core.protocol.task import Task
 
-
-def _open(task: Task, why: str) -> Answerability:
-    return Answerability(label="answerable", probability=None, degraded=why)
-
-
-def _closed(task: Task, why: str) -> Answerability:
-    return Answerability(label="unanswerable", probability=None, degraded=why)
+_OPEN = telling("degraded", lambda task: Answerability(label="answerable", probability=None))
+_CLOSED = telling("degraded", lambda task: Answerability(label="unanswerable", probability=None))
 
 
 def nothing(task: Task, why: str) -> Answerability:
@@ -36,7 +31,7 @@ def nothing(task: Task, why: str) -> Answerability:
     ends_with=("user",),
     needs_documents=True,
     empty=nothing,
-    fallbacks={"fallback": _open, "open": _open, "closed": _closed},
+    fallbacks={"fallback": _OPEN, "open": _OPEN, "closed": _CLOSED},
     score=lambda result: result.probability,
     judges="the documents answer the question",
     needs="question, documents",

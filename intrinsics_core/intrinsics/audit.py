@@ -8,7 +8,7 @@ or that nobody serves, costs that part alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,13 +17,14 @@ from intrinsics_core.intrinsics import _disagreements, _marks
 from intrinsics_core.intrinsics._costs import checked
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
 from intrinsics_core.intrinsics.table import register
-from intrinsics_core.protocol.call import Call, asked_once, merge, watched
+from intrinsics_core.protocol.call import Call, asked_once, merge
 from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic
 from intrinsics_core.protocol.names import named
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Generated, Program
+from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import (
     Answerability,
+    AnswerRelevance,
     Audit,
     AuditedSentence,
     AuditParts,
@@ -138,17 +139,15 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
     if not task.query:
         parts = tuple(part for part in parts if part not in _OF_THE_QUESTION)
         notes.append("no question: nothing to judge answerability and answer relevance by")
-    asks, unserved = _asks(task, profile, parts)
+    asks = _asks(task, profile, parts)
     if not asks:
         raise UnsupportedIntrinsic(f"profile {profile.name!r} serves no part of an audit", intrinsic=NAME,
                                    expected=f"one of {', '.join(parts)}", got=profile.name)  # fmt: skip
-    if unserved:
+    served = {part for ask in asks for part in ask.parts}
+    if unserved := [part for part in parts if part not in served]:
         notes.append(f"not served by profile {profile.name!r}: {', '.join(unserved)}")
-    written: list[bool] = []
-    values = yield from watched(
-        asked_once(merge([ask.profile.ask(ask.format, ask.task) for ask in asks], width=len(asks))),
-        lambda _, outcomes: written.extend(isinstance(each, Generated) for each in outcomes),
-    )
+    asking = merge([ask.profile.ask(ask.format, ask.task) for ask in asks], width=len(asks))
+    values, written = yield from _marks.note_writing(asked_once(asking))
     checked(values)
     found: dict[str, Any] = {}
     lost: list[str] = []
@@ -159,7 +158,7 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
             found |= {name: one for name in PARTS.values() if (one := getattr(value, name)) is not None}
             lost += [value.degraded] if value.degraded else []
         else:
-            found[PARTS[ask.parts[0]]] = value if ask.format != "answer-relevance" else _score(value)
+            found[PARTS[ask.parts[0]]] = value.score if isinstance(value, AnswerRelevance) else value
     lost += [one.degraded for one in found.values() if getattr(one, "degraded", None)]
     if "hallucination" not in found and any("hallucination-detection" in ask.parts for ask in asks):
         found["hallucination"] = sentence_ids.all_missing(task)
@@ -168,8 +167,8 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
     marks: tuple[CheckedCitation, ...] = ()
     if cited and (cited.marks or cited.quotes):
         of = _marks.sentences_of(cited, told.sentences)
-        asking = _marks.ask_marks(task, cited, of, told, profile, by_document=not any(written))
-        (checked_marks,) = yield from merge([asking], width=1)
+        checking = _marks.ask_marks(task, cited, of, told, profile, by_document=not written)
+        (checked_marks,) = yield from merge([checking], width=1)
         if isinstance(checked_marks, IntrinsicsError):
             lost.append(f"no marks: {type(checked_marks).__name__}: {checked_marks.message}")
         else:
@@ -178,8 +177,8 @@ def _program(task: Task, profile: Profile, *, parts: tuple[str, ...]) -> Program
     return told.model_copy(update=update)
 
 
-def _asks(task: Task, profile: Profile, parts: tuple[str, ...]) -> tuple[list[_Ask], list[str]]:
-    """What to ask of whom, and the parts that nobody serves.
+def _asks(task: Task, profile: Profile, parts: tuple[str, ...]) -> list[_Ask]:
+    """What to ask of whom, without the parts that nobody serves.
 
     A part with a route of its own goes there, unless the audit has one; the others go where the audit goes. There, the
     profile that has a format for the whole is asked for all the parts that it serves itself at once.
@@ -188,27 +187,20 @@ def _asks(task: Task, profile: Profile, parts: tuple[str, ...]) -> tuple[list[_A
     asks = [
         _Ask(part, (part,), replace(_task_of(part, task), intrinsic=part), serving)
         for part in apart
-        if part in (serving := profile.serving(part))
+        if (serving := profile.judge_of(part))
     ]
     rest = [part for part in parts if part not in apart]
-    if not rest:
-        return asks, _missing(parts, asks)
     try:
         own = profile.serving(NAME)
     except UnsupportedIntrinsic:  # some parts have routes, the rest has none
-        return asks, _missing(parts, asks)
+        return asks
     whole = own.owner(NAME)
     together = tuple(part for part in rest if whole and (own.owner(part) or whole) is whole)
     if together:
         options = {**task.options, "parts": together}
         asks.append(_Ask(NAME, together, replace(task, options=options), own))
-    asks += [_Ask(part, (part,), _task_of(part, task), own) for part in rest if part not in together and part in own]
-    return asks, _missing(parts, asks)
-
-
-def _missing(parts: Sequence[str], asks: Sequence[_Ask]) -> list[str]:
-    served = {part for ask in asks for part in ask.parts}
-    return [part for part in parts if part not in served]
+    alone = [part for part in rest if part not in together and part in own]
+    return asks + [_Ask(part, (part,), _task_of(part, task), own) for part in alone]
 
 
 def _task_of(part: str, task: Task) -> Task:
@@ -221,11 +213,6 @@ def _task_of(part: str, task: Task) -> Task:
     return replace(task, messages=tuple(turns))
 
 
-def _score(value: Any) -> float | None:
-    score: float | None = getattr(value, "score", None)
-    return score
-
-
 def put_together(task: Task, parts: AuditParts) -> Audit:
     """The parts as one result: each citation with its sentence, and what the parts disagree about."""
     verdicts = parts.hallucination or sentence_ids.nothing_judged(task)
@@ -234,7 +221,7 @@ def put_together(task: Task, parts: AuditParts) -> Audit:
     return Audit(
         answerability=parts.answerability,
         sentences=tuple(
-            AuditedSentence(**_fields(sentence), citations=citations)
+            AuditedSentence(**dict(sentence), citations=citations)
             for sentence, citations in zip(verdicts.sentences, cited, strict=True)
         ),
         label=verdicts.label,
@@ -256,10 +243,6 @@ def put_together(task: Task, parts: AuditParts) -> Audit:
     )
 
 
-def _fields(sentence: SentenceVerdict) -> dict[str, Any]:
-    return {name: getattr(sentence, name) for name in SentenceVerdict.model_fields}
-
-
 def _by_sentence(sentences: Sequence[SentenceVerdict], citations: Sequence[Citation]) -> list[tuple[Citation, ...]]:
     """Each citation at its own sentence, or, where another profile split otherwise, at the one it shares most with.
 
@@ -268,16 +251,11 @@ def _by_sentence(sentences: Sequence[SentenceVerdict], citations: Sequence[Citat
     rows: list[list[Citation]] = [[] for _ in sentences]
     exact = {(s.begin, s.end): i for i, s in enumerate(sentences)}
     for citation in citations:
-        place = exact.get((citation.response_begin, citation.response_end))
+        begin, end = citation.response_begin, citation.response_end
+        place = exact.get((begin, end))
         if place is None and sentences:
-            place = max(range(len(sentences)), key=_shared_with(citation, sentences))
+            shared = [min(end, s.end) - max(begin, s.begin) for s in sentences]
+            place = shared.index(max(shared))
         if place is not None and sentences[place].label != "unfaithful":
             rows[place].append(citation)
     return [tuple(row) for row in rows]
-
-
-def _shared_with(citation: Citation, sentences: Sequence[SentenceVerdict]) -> Callable[[int], int]:
-    def shared(i: int) -> int:
-        return min(citation.response_end, sentences[i].end) - max(citation.response_begin, sentences[i].begin)
-
-    return shared

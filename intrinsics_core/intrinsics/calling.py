@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from intrinsics_core.intrinsics.table import TABLE, Record
 from intrinsics_core.protocol.call import Call
+from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.task import DocumentLike, MessageLike, Task, check
@@ -61,6 +62,26 @@ def call(
     if options:
         task = replace(task, options=dict(options))
     return Call(task, partial(_unless_empty, program, record), record.fallbacks.get(record.chosen(on_error)))
+
+
+def wrong(intrinsic: str, what: str, expected: str, got: Any) -> InvalidInput:
+    """The error for an option that an intrinsic does not take."""
+    return InvalidInput(what, intrinsic=intrinsic, expected=expected, got=repr(got))
+
+
+def with_question(made: Call[T], question: str) -> Call[T]:
+    """The call, if the answer that it judges has a question.
+
+    Raises:
+        InvalidInput: the question is empty.
+    """
+    if not question:
+        what, expected = (
+            "messages has no user turn, so there is no question that is answered",
+            "a user turn before the answer",
+        )
+        raise InvalidInput(what, intrinsic=made.task.intrinsic, expected=expected)
+    return made
 
 
 def _unless_empty(

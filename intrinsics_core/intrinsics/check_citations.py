@@ -6,23 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from intrinsics_core.intrinsics._marks import ask_marks, checked_by_words, cited_in, sentences_of
+from intrinsics_core.intrinsics._marks import ask_marks, checked_by_words, cited_in, note_writing, sentences_of
 from intrinsics_core.intrinsics.audit import audit_of
-from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register
-from intrinsics_core.protocol.call import Call, watched
-from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, wrong
+from intrinsics_core.intrinsics.table import register, without_verdict
+from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.profile import Profile
-from intrinsics_core.protocol.requests import Generated, Program
+from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import CheckedCitation, CitationCheck, ResponseSpan, SentenceVerdict
 from intrinsics_core.protocol.task import Task
 
 NAME = "check-citations"
 
 
-def _by_words(field: str, task: Task, why: str) -> CitationCheck:
+def _by_words(task: Task) -> CitationCheck:
     """What needs no model, where there is nothing to judge by or the judge failed."""
-    return _result(task, checked_by_words(task, cited_in(task))).model_copy(update={field: why})
+    return _result(task, checked_by_words(task, cited_in(task)))
 
 
 @register(
@@ -30,10 +29,9 @@ def _by_words(field: str, task: Task, why: str) -> CitationCheck:
     result=CitationCheck,
     ends_with=("assistant",),
     needs_documents=True,
-    empty=partial(_by_words, "reason"),
-    fallbacks={"fallback": partial(_by_words, "degraded")},
     needs="answer with citations, documents",
     gives="a verdict per mark and per quote, with offsets, and the sentences that cite nothing",
+    **without_verdict(_by_words),
 )
 def check_citations(
     messages: Messages,
@@ -74,21 +72,18 @@ def check_citations(
         [('[2]', 'misattributed', 'Ada Brink built the lighthouse in 1911.')]
     """
     if base not in (None, 0, 1):
-        raise InvalidInput("base is unknown", intrinsic=NAME, expected="0, 1 or None", got=repr(base))
+        raise wrong(NAME, "base is unknown", "0, 1 or None", base)
     made = call(NAME, messages, documents, date=date, program=partial(_program, base=base), on_error=on_error)
     return replace(made, composite=True)
 
 
 def _program(task: Task, profile: Profile, *, base: int | None) -> Program[CitationCheck]:
     cited = cited_in(task, base)
-    written: list[bool] = []
     bare = task.answered(cited.bare)
     judging = audit_of(("hallucination-detection", "citations"), bare.messages, bare.documents, date=task.date)
-    told = yield from watched(
-        judging.start(profile), lambda _, outcomes: written.extend(isinstance(each, Generated) for each in outcomes)
-    )
+    told, written = yield from note_writing(judging.start(profile))
     of = sentences_of(cited, told.sentences)
-    checked = yield from ask_marks(task, cited, of, told, profile, by_document=not any(written))
+    checked = yield from ask_marks(task, cited, of, told, profile, by_document=not written)
     cites = set(of)
     found = _result(task, checked, [s for i, s in enumerate(told.sentences) if s.label != "NA" and i not in cites])
     return found.model_copy(update={"degraded": told.degraded, "missing": found.missing})

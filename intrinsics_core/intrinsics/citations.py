@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register, telling
+from intrinsics_core.intrinsics.table import register, without_verdict
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.results import Citations
-from intrinsics_core.protocol.task import Task
-
-
-def _blank(task: Task) -> Citations:
-    return Citations(citations=())
 
 
 @register(
@@ -18,10 +13,9 @@ def _blank(task: Task) -> Citations:
     result=Citations,
     ends_with=("assistant",),
     needs_documents=True,
-    empty=telling("reason", _blank),
-    fallbacks={"fallback": telling("degraded", _blank)},
     needs="answer, documents",
     gives="spans of documents per sentence, with offsets",
+    **without_verdict(lambda task: Citations(citations=())),
 )
 def citations(
     messages: Messages, documents: Documents, *, on_error: OnError = "raise", date: str | None = None

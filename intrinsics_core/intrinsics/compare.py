@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intrinsics_core.intrinsics.calling import NOTHING_SAID, Documents, Messages, OnError
+from intrinsics_core.intrinsics.calling import NOTHING_SAID, Documents, Messages, OnError, wrong
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import InvalidInput, raised
+from intrinsics_core.protocol.errors import raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import Preference
@@ -61,11 +61,10 @@ def compare(
         'first'
     """
     if on_error not in _ON_ERROR:
-        raise InvalidInput("on_error is unknown", intrinsic="compare", expected=f"one of {', '.join(_ON_ERROR)}",
-                           got=repr(on_error))  # fmt: skip
+        raise wrong("compare", "on_error is unknown", f"one of {', '.join(_ON_ERROR)}", on_error)
     for name, text in (("first", first), ("second", second)):
         if not isinstance(text, str):
-            raise InvalidInput(f"{name} is not text", intrinsic="compare", expected="a string", got=repr(text))
+            raise wrong("compare", f"{name} is not text", "a string", text)
     task = check("compare", messages, documents, ends_with=("user",), date=date)
     task = replace(task, arguments={"A": first, "B": second})
     return Call(task, _program, _failed if on_error == "fallback" else None)
@@ -85,9 +84,6 @@ def _program(task: Task, profile: Profile) -> Program[Preference]:
 
 def _preference(likely: Sequence[float]) -> Preference:
     """From the probability that the first is better, in each order."""
-    score = min(1.0, max(0.0, sum(likely) / len(likely)))
-    if all(share > 0.5 for share in likely):
-        return Preference(choice="first", score=score)
-    if all(share < 0.5 for share in likely):
-        return Preference(choice="second", score=score)
-    return Preference(choice="tie", score=score)
+    agreed = {"first" if share > 0.5 else "second" if share < 0.5 else "tie" for share in likely}
+    choice = agreed.pop() if len(agreed) == 1 else "tie"
+    return Preference.model_validate({"choice": choice, "score": min(1.0, max(0.0, sum(likely) / len(likely)))})

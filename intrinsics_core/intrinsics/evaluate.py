@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 from intrinsics_core.intrinsics import _costs
-from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, nothing_to_judge_by
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, nothing_to_judge_by, wrong
 from intrinsics_core.intrinsics.query_expansion import together
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, UnsupportedIntrinsic, raised
+from intrinsics_core.protocol.errors import IntrinsicsError, UnsupportedIntrinsic, raised
 from intrinsics_core.protocol.names import named, unknown
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
@@ -44,12 +44,8 @@ _SAID: dict[Faithfulness, str] = {
 }
 
 
-def _unrated(task: Task, why: str) -> Evaluation:
-    return Evaluation(metrics=tuple(_null(name, why) for name in _asked(task)), reason=why)
-
-
-def _failed(task: Task, why: str) -> Evaluation:
-    return Evaluation(metrics=tuple(_null(name, why) for name in _asked(task)), degraded=why)
+def _unrated(field: str, task: Task, why: str) -> Evaluation:
+    return Evaluation(metrics=tuple(_null(name, why) for name in _asked(task))).model_copy(update={field: why})
 
 
 def _asked(task: Task) -> Sequence[Metric]:
@@ -65,8 +61,8 @@ def _null(name: Metric, why: str) -> RatedMetric:
     "evaluate",
     result=Evaluation,
     ends_with=("assistant",),
-    empty=_unrated,
-    fallbacks={"fallback": _failed},
+    empty=partial(_unrated, "reason"),
+    fallbacks={"fallback": partial(_unrated, "degraded")},
     needs="prompt, answer",
     gives="metrics rated, explained and cited, with offsets",
 )
@@ -118,8 +114,7 @@ def evaluate(
     """
     named = _checked(metrics)
     if style not in get_args(Style):
-        raise InvalidInput("style is unknown", intrinsic="evaluate", expected=" or ".join(get_args(Style)),
-                           got=repr(style))  # fmt: skip
+        raise wrong("evaluate", "style is unknown", " or ".join(get_args(Style)), style)
     program = partial(_program, named=named is not None, keep=on_error == "fallback")
     options: dict[str, Any] = {"metrics": named or METRICS} | ({"style": style} if style != "own" else {})
     return call("evaluate", messages, documents, date=date, program=program, on_error=on_error, options=options)
@@ -186,7 +181,7 @@ def _by_support(task: Task, profile: Profile, metrics: Sequence[Metric], *, name
         rated["faithfulness"] = _null("faithfulness", why)
     elif "faithfulness" in metrics:
         wanted = [name for name in ("hallucination-detection", "citations") if name in profile]
-        verdicts, *cited = yield from together([profile.ask_many(name, [task]) for name in wanted])
+        verdicts, *cited = yield from together([profile.ask(name, task) for name in wanted])
         rated["faithfulness"] = _supported(task, verdicts, cited[0] if cited else Citations(citations=()))
         dropped = verdicts.dropped + sum(each.dropped for each in cited)
         missing, degraded = verdicts.missing, verdicts.degraded

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, get_args
 
 from intrinsics_core.calibration.logits import finite
 from intrinsics_core.calibration.probabilities import sigmoid, softmax
-from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register, telling
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, with_question, wrong
+from intrinsics_core.intrinsics.table import register, without_verdict
 from intrinsics_core.protocol.apply_calibration import recalibrated
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import InvalidInput, raised
+from intrinsics_core.protocol.errors import raised
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import CheckedClaim, FactCheck, SourceVerdict
@@ -35,18 +35,8 @@ OPTIONS = ("top_k", "top_p", "aggregate", "sources", "combine")
 """How sources are chosen and scores put together: the keyword arguments that every integration's checker has, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What is read at once: ``documents[index].text[begin:end]``, and the task with it alone."""
-
-    index: int
-    begin: int
-    end: int
-    task: Task
-
-
-def _blank(task: Task) -> FactCheck:
-    return FactCheck(score=None, claims=(), sources=())
+def _blank(task: Task, reason: str | None = None) -> FactCheck:
+    return FactCheck(score=None, claims=(), sources=(), reason=reason)
 
 
 @register(
@@ -54,12 +44,11 @@ def _blank(task: Task) -> FactCheck:
     result=FactCheck,
     ends_with=("assistant",),
     needs_documents=True,
-    empty=telling("reason", _blank),
-    fallbacks={"fallback": telling("degraded", _blank)},
     score=lambda result: result.score,
     judges="the answer is true by the sources",
     needs="answer, documents",
     gives="factuality in 0..1, per claim, and the documents that support it",
+    **without_verdict(_blank),
 )
 def fact_check(
     messages: Messages,
@@ -115,30 +104,20 @@ def fact_check(
         >>> run(fact_check(answer, documents)).score > 0.5
         True
     """
-    for name, value, fits, want in (
-        ("top_k", top_k, top_k is None or top_k >= 1, "a number from 1, or None"),
-        ("top_p", top_p, top_p is None or 0 < top_p <= 1, "a number in (0, 1], or None"),
-        *(
-            (name, value, value in get_args(kind), " or ".join(get_args(kind)))
-            for name, value, kind in (
-                ("aggregate", aggregate, Aggregate),
-                ("sources", sources, SourceUnit),
-                ("combine", combine, Combine),
-            )
-        ),
+    if top_k is not None and top_k < 1:
+        raise wrong("fact-check", "top_k is out of range", "a number from 1, or None", top_k)
+    if top_p is not None and not 0 < top_p <= 1:
+        raise wrong("fact-check", "top_p is out of range", "a number in (0, 1], or None", top_p)
+    for name, value, kind in (
+        ("aggregate", aggregate, Aggregate),
+        ("sources", sources, SourceUnit),
+        ("combine", combine, Combine),
     ):
-        if not fits:
-            wrong = "out of range" if name in ("top_k", "top_p") else "unknown"
-            raise InvalidInput(f"{name} is {wrong}", intrinsic="fact-check", expected=want, got=repr(value))
+        if value not in get_args(kind):
+            raise wrong("fact-check", f"{name} is unknown", " or ".join(get_args(kind)), value)
     program = partial(_program, top_k=top_k, top_p=top_p, aggregate=aggregate, sources=sources, combine=combine)
     made = call("fact-check", messages, documents, date=date, program=program, on_error=on_error)
-    if not made.task.query:
-        raise InvalidInput(
-            "messages has no user turn, so there is no question that is answered",
-            intrinsic="fact-check",
-            expected="a user turn before the answer",
-        )
-    return made
+    return with_question(made, made.task.query)
 
 
 def _program(task: Task, profile: Profile, **chosen: Any) -> Program[FactCheck]:
@@ -159,8 +138,8 @@ def _checked(
     task = task.split_by(says.split if says else profile.split)
     units = _units(task, sources)
     if not units:
-        return FactCheck(score=None, claims=(), sources=(), reason="the sources have no text")
-    sources_of = replace(task, documents=tuple(unit.task.documents[0] for unit in units))
+        return _blank(task, "the sources have no text")
+    sources_of = replace(task, documents=tuple(replace(task.documents[i], text=span.text) for i, span in units))
     logits = _values((yield from profile.ask_each("relevance", sources_of)), "sources have relevances")
     weights = select(logits, top_k=top_k, top_p=top_p)
     read = [i for i, weight in enumerate(weights) if weight > 0]
@@ -168,8 +147,8 @@ def _checked(
     among = {**task.options, "sources": sources_of.documents}
     claims = yield from _claims(replace(sources_of.only(*read), options=among), says)
     if not claims:
-        return FactCheck(score=None, claims=(), sources=(), reason="nothing claimed")
-    asked = [replace(alone, documents=units[i].task.documents) for _, alone in claims for i in read]
+        return _blank(task, "nothing claimed")
+    asked = [replace(alone, documents=(sources_of.documents[i],)) for _, alone in claims for i in read]
     values = iter(_values((yield from profile.ask_many("entailment", asked)), "claims have scores"))
     scores = [{i: next(values) for i in read} for _ in claims]  # by claim, then by source
     totals = [_aggregated(aggregate, by_source, weights) for by_source in scores]
@@ -181,36 +160,28 @@ def _checked(
         ),
         sources=tuple(
             SourceVerdict(
-                index=unit.index,
-                document_id=task.document_id(unit.index),
-                begin=unit.begin,
-                end=unit.end,
+                index=index,
+                document_id=task.document_id(index),
+                begin=span.begin,
+                end=span.end,
                 relevance=sigmoid(logits[i]),
                 weight=weights[i],
                 score=_combined(combine, [by_source[i] for by_source in scores]) if i in read else None,
             )
-            for i, unit in enumerate(units)
+            for i, (index, span) in enumerate(units)
         ),
-        read=sum(units[i].end - units[i].begin for i in read) / sum(unit.end - unit.begin for unit in units),
+        read=sum(len(units[i][1].text) for i in read) / sum(len(span.text) for _, span in units),
         degraded=profile.note_of("entailment", task),
     )
     found: FactCheck = recalibrated("fact-check", checked, profile.calibrations)
     return found
 
 
-def _units(task: Task, sources: SourceUnit) -> list[Source]:
-    """What is one source each, in the caller's order; blank ones are none."""
-    if sources == "passages":
-        return [
-            Source(i, 0, len(document.text), task.only(i))
-            for i, document in enumerate(task.documents)
-            if document.text.strip()
-        ]
-    return [
-        Source(i, span.begin, span.end, replace(task, documents=(replace(document, text=span.text),)))
-        for i, (document, spans) in enumerate(zip(task.documents, task.document_sentences, strict=True))
-        for span in spans
-    ]
+def _units(task: Task, sources: SourceUnit) -> list[tuple[int, Span]]:
+    """What is one source each, in the caller's order: a document's position, and what is read of it at once."""
+    if sources == "sentences":
+        return [(i, span) for i, spans in enumerate(task.document_sentences) for span in spans]
+    return [(i, Span(0, len(d.text), d.text)) for i, d in enumerate(task.documents) if d.text.strip()]
 
 
 def _tells_claims(profile: Profile) -> Profile | None:

@@ -11,7 +11,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from intrinsics_core.intrinsics.adapter import PREFIX, record
 from intrinsics_core.intrinsics.table import TABLE, Record
-from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.names import named, plain, unknown
 from intrinsics_core.protocol.validation import expected_by
@@ -106,13 +105,9 @@ def probed(record: Record, options: dict[str, Any]) -> dict[str, Any]:
     """
     for messages in (QUESTION, ANSWERED) if options else ():
         try:
-            _called(record, messages, options)
+            record.function(messages, ["."], **options)
             break
         except InvalidInput as error:
             if not error.message.startswith("messages"):
                 raise
     return options
-
-
-def _called(record: Record, messages: Any, options: Mapping[str, Any]) -> Call[Any]:
-    return record.function(messages, ["."], **options)

@@ -66,7 +66,7 @@ def _program(task: Task, profile: Profile) -> Program[QueryExpansion]:
         expansion: QueryExpansion = yield from profile.ask(task.intrinsic, task)
         return expansion
     # One wave: the three parts do not depend on one another.
-    parts = [profile.ask_many(name, [task]) for name in ("query-rewrite", "synonym-query", "sample-answer")]
+    parts = [profile.ask(name, task) for name in ("query-rewrite", "synonym-query", "sample-answer")]
     rewrite, synonym, answer = yield from together(parts)
     question = yield from profile.ask("reverse-question", task.then("assistant", answer))
     return distinct(
@@ -80,10 +80,9 @@ def _program(task: Task, profile: Profile) -> Program[QueryExpansion]:
     )
 
 
-def together(programs: list[Program[list[Any]]]) -> Program[list[Any]]:
-    """Run single-value programs side by side; the first error is raised."""
-    outcomes = yield from merge(programs, width=len(programs))
-    return [raised(value) for outcome in outcomes for value in (outcome if isinstance(outcome, list) else [outcome])]
+def together(programs: list[Program[Any]]) -> Program[list[Any]]:
+    """Run programs side by side; the first error is raised."""
+    return list(map(raised, (yield from merge(programs, width=len(programs)))))
 
 
 def distinct(queries: Iterable[tuple[str, str]]) -> QueryExpansion:

@@ -8,7 +8,7 @@ part (`_prior`), and they are sorted by it. A profile serves those modes that it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal, get_args
 
@@ -17,10 +17,11 @@ from intrinsics_core.intrinsics._listwise import listwise
 from intrinsics_core.intrinsics._pairwise import ALL_PAIRS as ALL_PAIRS
 from intrinsics_core.intrinsics._pairwise import pairwise
 from intrinsics_core.intrinsics._prior import Reading as Reading
-from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, wrong
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import IntrinsicsError
+from intrinsics_core.protocol.names import unknown
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import Ranking
@@ -28,6 +29,7 @@ from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies.rankings import ranking
 
 Mode = Literal["listwise", "pairwise", "pointwise"]
+_Ranker = Callable[[Task, Profile], Program[Ranking]]
 
 OPTIONS = ("mode", "prior")
 """How a ranking is made: the keyword arguments that every integration's reranker has, too."""
@@ -117,52 +119,34 @@ def reranking(
         [1, 0]
     """
     if mode is not None and mode not in get_args(Mode):
-        raise InvalidInput("mode is unknown", intrinsic="reranking", expected=f"one of {', '.join(get_args(Mode))}",
-                           got=repr(mode))  # fmt: skip
-    for name, value, least in (("window", window, 2), ("max_characters", max_characters, 1)):
-        if name == "max_characters" and value is None:
-            continue
+        raise wrong("reranking", "mode is unknown", f"one of {', '.join(get_args(Mode))}", mode)
+    most = 1 if max_characters is None else max_characters
+    for name, value, least in (("window", window, 2), ("max_characters", most, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InvalidInput(f"{name} is out of range", intrinsic="reranking",
-                               expected=f"a whole number of at least {least}", got=repr(value))  # fmt: skip
-    judged = partial(_pointwise, prior=_prior.checked(prior), keep=on_error == "fallback")
-    program = partial(_program, mode=mode, window=window, both_orders=both_orders, max_characters=max_characters,
-                      pointwise=judged)  # fmt: skip
+            raise wrong("reranking", f"{name} is out of range", f"a whole number of at least {least}", value)
+    if prior is not None and prior not in get_args(Reading):
+        raise unknown("prior is unknown", prior, get_args(Reading), intrinsic="reranking")
+    programs: dict[str, _Ranker] = {
+        "listwise": partial(listwise, both_orders=both_orders, window=window, max_characters=max_characters),
+        "pairwise": partial(pairwise, both_orders=both_orders),
+        "pointwise": partial(_pointwise, prior=prior, keep=on_error == "fallback"),
+    }
+    program = partial(_program, mode=mode, programs=programs)
     return call("reranking", messages, documents, date=date, program=program, on_error=on_error)
 
 
-def _program(
-    task: Task,
-    profile: Profile,
-    *,
-    mode: Mode | None,
-    window: int,
-    both_orders: bool,
-    max_characters: int | None,
-    pointwise: Callable[[Task, Profile], Program[Ranking]],
-) -> Program[Ranking]:
+def _program(task: Task, profile: Profile, *, mode: Mode | None, programs: Mapping[str, _Ranker]) -> Program[Ranking]:
     chosen = mode or _default(profile)
-    if chosen == "listwise":
-        found = yield from listwise(
-            task, profile, both_orders=both_orders, window=window, max_characters=max_characters
-        )
-    elif chosen == "pairwise":
-        found = yield from pairwise(task, profile, both_orders=both_orders)
-    else:
-        found = yield from pointwise(task, profile)
+    found = yield from programs[chosen](task, profile)
     return found.model_copy(update={"mode": chosen})
 
 
 def _default(profile: Profile) -> str:
     """The mode that a profile, or else the one below it, names or has the format for."""
-    below: Profile | None = profile
-    while below is not None:
-        if below.reranking is not None:
-            return below.reranking
-        if found := next((mode for name, mode in _MODES.items() if name in below.formats), None):
-            return found
-        below = below.base
-    return "pairwise"
+    served = (mode for name, mode in _MODES.items() if name in profile.formats)
+    if found := profile.reranking or next(served, None):
+        return found
+    return _default(profile.base) if profile.base else "pairwise"
 
 
 def _pointwise(task: Task, profile: Profile, *, prior: Reading | None, keep: bool) -> Program[Ranking]:

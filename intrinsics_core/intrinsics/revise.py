@@ -15,11 +15,10 @@ from functools import partial
 from intrinsics_core.intrinsics._consequences import settled
 from intrinsics_core.intrinsics._dropping import applied, changed
 from intrinsics_core.intrinsics._placeholders import without_placeholder
-from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, wrong
 from intrinsics_core.intrinsics.hallucination_detection import hallucination_detection
-from intrinsics_core.intrinsics.table import register
+from intrinsics_core.intrinsics.table import register, without_verdict
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import InvalidInput, UnsupportedIntrinsic
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import (
@@ -39,13 +38,9 @@ _DOUBTED = ("partial", "unfaithful")
 _DROPPED = ("unfaithful",)  # without a model that could mend: half of a sentence cannot be dropped
 
 
-def _as_it_is(task: Task, why: str) -> RevisedAnswer:
+def _as_it_is(task: Task) -> RevisedAnswer:
     answer = task.last.content if task.response.strip() else ""
-    return RevisedAnswer(answer=answer, changes=(), unsupported=(), reason=why)
-
-
-def _failed(task: Task, why: str) -> RevisedAnswer:
-    return RevisedAnswer(answer=task.last.content, changes=(), unsupported=(), degraded=why)
+    return RevisedAnswer(answer=answer, changes=(), unsupported=())
 
 
 @register(
@@ -53,10 +48,9 @@ def _failed(task: Task, why: str) -> RevisedAnswer:
     result=RevisedAnswer,
     ends_with=("assistant",),
     needs_documents=True,
-    empty=_as_it_is,
-    fallbacks={"fallback": _failed},
     needs="answer, documents",
     gives="the answer without what the documents do not say, what changed, what stays unsupported",
+    **without_verdict(_as_it_is),
 )
 def revise(
     messages: Messages,
@@ -121,12 +115,10 @@ def _check_about(answer: str, sentences: Sequence[SentenceVerdict]) -> None:
     expected, at = "verdicts on the last assistant turn", 0
     for i, sentence in enumerate(sentences):
         if answer[sentence.begin : sentence.end] != sentence.text:
-            raise InvalidInput(f"verdicts.sentences[{i}] is not a sentence of this answer", intrinsic=NAME,
-                               expected=expected, got=repr(sentence.text))  # fmt: skip
+            raise wrong(NAME, f"verdicts.sentences[{i}] is not a sentence of this answer", expected, sentence.text)
     for begin, end in [*sorted((s.begin, s.end) for s in sentences), (len(answer), len(answer))]:
         if left := answer[at:begin].strip():
-            raise InvalidInput("verdicts says nothing of a part of this answer", intrinsic=NAME,
-                               expected=expected, got=repr(left))  # fmt: skip
+            raise wrong(NAME, "verdicts says nothing of a part of this answer", expected, left)
         at = max(at, end)
 
 
@@ -135,7 +127,7 @@ def _program(
 ) -> Program[RevisedAnswer]:
     judged = verdicts or (yield from _judged(task, profile, task.last.content))
     sentences: Sequence[SentenceVerdict] = judged.sentences
-    writer = _writer(profile) if mend else None
+    writer = profile.judge_of(NAME) if mend else None
     wanted = _DOUBTED if writer else _DROPPED
     flagged = {i: s.explanation or s.label for i, s in enumerate(sentences) if s.label in wanted}
     if not flagged:
@@ -172,15 +164,6 @@ def _taken(mended: Mendings, sentences: Sequence[SentenceVerdict]) -> tuple[dict
 def _judged(task: Task, profile: Profile, answer: str) -> Program[HallucinationDetection]:
     turns = task.answered(answer).messages
     return (yield from hallucination_detection(turns, task.documents, date=task.date).start(profile))
-
-
-def _writer(profile: Profile) -> Profile | None:
-    """The profile that mends, where one does."""
-    try:
-        serving = profile.serving(NAME)
-    except UnsupportedIntrinsic:
-        return None
-    return serving if NAME in serving else None
 
 
 def _result(

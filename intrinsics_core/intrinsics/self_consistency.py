@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any
 
 from intrinsics_core.intrinsics import _costs
-from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
+from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call, wrong
 from intrinsics_core.intrinsics.table import register
 from intrinsics_core.protocol.call import Call
-from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput
+from intrinsics_core.protocol.errors import IntrinsicsError
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.protocol.requests import Program
 from intrinsics_core.protocol.results import Sample, SelfConsistency
@@ -33,15 +33,11 @@ _PAIRS = frozenset(('""', "''", "``", "**", "“”", "‘’", "„“", "«»"
 _CASED = re.compile(r"(?P<unit>(?<=\d)\s?[^\W\d_]{1,4}(?![^\W_]))|[^\W\d_]+")
 
 
-def _failed(task: Task, why: str) -> SelfConsistency:
-    return SelfConsistency(answer=None, share=None, samples=(), degraded=why)
-
-
 @register(
     "self-consistency",
     result=SelfConsistency,
     ends_with=("user",),
-    fallbacks={"fallback": _failed},
+    fallbacks={"fallback": lambda task, why: SelfConsistency(answer=None, share=None, samples=(), degraded=why)},
     needs_model=True,
     needs="a last user turn",
     gives="the answer that most samples give, and the share of samples that give it",
@@ -86,8 +82,7 @@ def self_consistency(
         ('In 1911.', 1.0)
     """
     if isinstance(samples, bool) or not isinstance(samples, int) or not 1 <= samples <= MOST:
-        raise InvalidInput("samples is out of range", intrinsic="self-consistency",
-                           expected=f"a whole number from 1 to {MOST}", got=repr(samples))  # fmt: skip
+        raise wrong("self-consistency", "samples is out of range", f"a whole number from 1 to {MOST}", samples)
     return call("self-consistency", messages, documents, date=date, program=partial(_program, samples=samples),
                 on_error=on_error)  # fmt: skip
 

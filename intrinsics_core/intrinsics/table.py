@@ -81,6 +81,11 @@ def telling(field: str, blank: Callable[[Task], Result]) -> Callable[[Task, str]
     return lambda task, why: blank(task).model_copy(update={field: why})
 
 
+def without_verdict(blank: Callable[[Task], Result]) -> dict[str, Any]:
+    """The fields ``empty`` and ``fallbacks`` of a record whose result without a verdict is the same in both cases."""
+    return {"empty": telling("reason", blank), "fallbacks": {"fallback": telling("degraded", blank)}}
+
+
 TABLE: dict[str, Record] = {}
 INTRINSICS: dict[str, Callable[..., Call[Any]]] = {}  # name -> function
 

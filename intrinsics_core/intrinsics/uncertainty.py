@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 from intrinsics_core.intrinsics.calling import Documents, Messages, OnError, call
-from intrinsics_core.intrinsics.table import register, telling
+from intrinsics_core.intrinsics.table import register, without_verdict
 from intrinsics_core.protocol.apply_calibration import certainty_score
 from intrinsics_core.protocol.call import Call
 from intrinsics_core.protocol.results import Uncertainty
-from intrinsics_core.protocol.task import Task
-
-
-def _blank(task: Task) -> Uncertainty:
-    return Uncertainty(certainty=None)
 
 
 @register(
     "uncertainty",
     result=Uncertainty,
     ends_with=("user", "assistant"),
-    empty=telling("reason", _blank),
-    fallbacks={"fallback": telling("degraded", _blank)},
     score=certainty_score,
     judges="the answer is right",
     needs="question or answer",
     gives="the probability of being right: .05, .15 … .95",
+    **without_verdict(lambda task: Uncertainty(certainty=None)),
 )
 def uncertainty(
     messages: Messages, documents: Documents = (), *, on_error: OnError = "raise", date: str | None = None

@@ -65,20 +65,13 @@ def _(value: list[Any], fitted: Calibrations) -> Any:
 
 @_recalibrated.register(Answerability)
 def _(value: Answerability, fitted: Calibrations) -> Any:
-    def label(found: Fitted, p: float) -> str:
-        return "answerable" if p >= found.threshold else "unanswerable"
-
-    return _changed(value, fitted.get("answerability"), "probability", label)
+    return _changed(value, fitted.get("answerability"), "probability", _gate)
 
 
-@_recalibrated.register(Judgement)
-def _(value: Judgement, fitted: Calibrations) -> Any:
-    return _changed(value, fitted.get("context-relevance"), "score", _relevance)
-
-
-@_recalibrated.register(AnswerRelevance)
-def _(value: AnswerRelevance, fitted: Calibrations) -> Any:
-    return _changed(value, fitted.get("answer-relevance"), "score", _relevance)
+@_recalibrated.register(Judgement | AnswerRelevance)
+def _(value: Judgement | AnswerRelevance, fitted: Calibrations) -> Any:
+    name = "context-relevance" if isinstance(value, Judgement) else "answer-relevance"
+    return _changed(value, fitted.get(name), "score", _relevance)
 
 
 @_recalibrated.register(HallucinationDetection)
@@ -86,7 +79,7 @@ def _(value: HallucinationDetection, fitted: Calibrations) -> Any:
     found = fitted.get("hallucination-detection")
     if found is None:
         return value
-    rows = tuple(_sentence(sentence, found) for sentence in value.sentences)
+    rows = [_sentence(sentence, found) for sentence in value.sentences]
     labels = {row.label for row in rows}
     worst = next((label for label in ("unfaithful", "partial") if label in labels), None)
 
@@ -94,14 +87,12 @@ def _(value: HallucinationDetection, fitted: Calibrations) -> Any:
         passes = p >= found.threshold and not value.missing
         return worst or ("faithful" if passes else "partial")
 
-    changed = _changed(value, found, "score", label).model_copy(update={"sentences": rows})
+    changed = _changed(value, found, "score", label)
     claims = [i for i, row in enumerate(rows) if row.score is not None]
-    if changed.score is None or len(claims) != 1:
-        return changed
-    # The one claim of an answer has the answer's verdict.
-    verdict = {"score": changed.score, "label": changed.label, "unsure": changed.unsure}
-    rows = tuple(row.model_copy(update=verdict) if i in claims else row for i, row in enumerate(rows))
-    return changed.model_copy(update={"sentences": rows})
+    if changed.score is not None and len(claims) == 1:  # the one claim of an answer has the answer's verdict
+        verdict = {"score": changed.score, "label": changed.label, "unsure": changed.unsure}
+        rows[claims[0]] = rows[claims[0]].model_copy(update=verdict)
+    return changed.model_copy(update={"sentences": tuple(rows)})
 
 
 def _sentence(value: SentenceVerdict, found: Fitted) -> SentenceVerdict:
@@ -150,6 +141,10 @@ def _(value: AuditParts, fitted: Calibrations) -> Any:
 def certainty_score(value: Uncertainty) -> float | None:
     """What is calibrated of a certainty: its mean, or, where the model gives no probabilities, the digit it stated."""
     return value.certainty if value.expected is None else value.expected
+
+
+def _gate(found: Fitted, p: float) -> str:
+    return "answerable" if p >= found.threshold else "unanswerable"
 
 
 def _relevance(found: Fitted, p: float) -> str:

@@ -24,7 +24,7 @@ from intrinsics_core.protocol.requests import (
 )
 from intrinsics_core.protocol.results import Result
 from intrinsics_core.protocol.task import Split, Task
-from intrinsics_core.protocol.telemetry import Judging
+from intrinsics_core.protocol.telemetry import judging
 
 T = TypeVar("T")
 Asked = TypeVar("Asked")
@@ -73,13 +73,9 @@ class Call(Generic[T]):
             IntrinsicsError: named after the intrinsic; with a fallback only what is the caller's to mend
                 (:class:`InvalidInput`).
         """
-        judging = Judging(self.task.intrinsic)
-        try:
+        with judging(self.task.intrinsic) as found:
             value = yield from self._settled(profile)
-        except BaseException as error:  # also where it is given up
-            judging.failed(error)
-            raise
-        judging.judged(value)
+            found.append(value)
         return value
 
     def _settled(self, profile: Serving) -> Program[T]:

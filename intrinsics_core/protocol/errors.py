@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 _RAW_LIMIT = 2_000  # characters of what came that the message shows
 _KEPT = (
-    20_000  # characters of what came, and of a raw reply, that an error holds: it may be kept for every row of a file
+    20_000  # characters of what came, and of a raw reply, that an error holds: one may be kept for each row of a file
 )
 
 # Control characters (a terminal obeys them; tab and line feed stay), halves of surrogate pairs (no encoding has them)

@@ -131,6 +131,14 @@ class Profile:
         """The profile that serves an intrinsic: this one, unless a subclass routes."""
         return self
 
+    def judge_of(self, intrinsic: str) -> Profile | None:
+        """The profile that serves an intrinsic and has a format of that name; None where there is none."""
+        try:
+            serving = self.serving(intrinsic)
+        except UnsupportedIntrinsic:
+            return None
+        return serving if intrinsic in serving else None
+
     def split_of(self, intrinsic: str) -> Split:
         """The splitter of the profile that has the format: this one, or the base that stands in for it."""
         return (self._with(intrinsic) or self).split

@@ -85,6 +85,25 @@ class Frozen(BaseModel):
         return found
 
 
+class Quiet(Frozen):
+    """A part of a result that leaves fields out of its dump where they have their default."""
+
+    left_out: ClassVar[tuple[str, ...]]
+
+    @model_serializer(mode="wrap")
+    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        silent = {name for name in self.left_out if getattr(self, name) == type(self).model_fields[name].default}
+        return {name: value for name, value in handler(self).items() if name not in silent}
+
+
+class ResponseSpan(Frozen):
+    """``response[begin:end] == text``."""
+
+    begin: int = Field(ge=0)
+    end: int = Field(ge=0)
+    text: str
+
+
 class Result(Frozen):
     """Base of every result."""
 
@@ -193,7 +212,7 @@ class QueryExpansion(Result):
     queries: tuple[ExpandedQuery, ...]
 
 
-class Judgement(Frozen):
+class Judgement(Quiet):
     """``score`` in 0..1 is the probability of being of use; None where a fallback kept the document.
 
     Of the embedded default, *partially relevant* is what it does not know.
@@ -201,17 +220,14 @@ class Judgement(Frozen):
     ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
     """
 
+    left_out = ("by",)
+
     document_id: str
     index: int = Field(ge=0)
     label: Relevance
     score: float | None = Field(ge=0, le=1, description="probability that the document helps to answer")
     failure: str | None = Field(default=None, exclude=True, repr=False)
     by: str | None = Field(default=None, description=_DECIDED)
-
-    @model_serializer(mode="wrap")
-    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        return data if self.by is not None else {key: value for key, value in data.items() if key != "by"}
 
 
 class ContextRelevance(Result):
@@ -298,16 +314,13 @@ class Uncertainty(Result):
     )
 
 
-class FlaggedSpan(Frozen):
+class FlaggedSpan(ResponseSpan):
     """``response[begin:end] == text``: words that the sources do not support, and how likely they do not."""
 
-    begin: int = Field(ge=0)
-    end: int = Field(ge=0)
-    text: str
     probability: float = Field(ge=0, le=1, description="probability that the documents do not support these words")
 
 
-class SentenceVerdict(Frozen):
+class SentenceVerdict(Quiet, ResponseSpan):
     """One response sentence: ``response[begin:end] == text``; ``score`` is the probability that the documents
     support it, None for NA.
 
@@ -316,21 +329,14 @@ class SentenceVerdict(Frozen):
     left the sentence out: its label is NA, and that says nothing about it. It is in the dump only then.
     """
 
-    begin: int = Field(ge=0)
-    end: int = Field(ge=0)
-    text: str
+    left_out = ("spans", "unsure", "judged")
+
     label: Faithfulness
     score: float | None = Field(ge=0, le=1, description="probability that the documents support the sentence")
     explanation: str | None = None
     spans: tuple[FlaggedSpan, ...] = ()
     unsure: bool = False
     judged: bool = True
-
-    @model_serializer(mode="wrap")
-    def _without_silence(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        usual = {"spans": (), "unsure": False, "judged": True}
-        return {key: value for key, value in data.items() if key not in usual or value not in (usual[key], [])}
 
 
 class HallucinationDetection(Result):
@@ -364,14 +370,6 @@ class Citations(Result):
 
 
 CitationVerdict = Literal["supported", "unsupported", "misattributed", "not_found", "no_document"]
-
-
-class ResponseSpan(Frozen):
-    """``response[begin:end] == text``."""
-
-    begin: int = Field(ge=0)
-    end: int = Field(ge=0)
-    text: str
 
 
 class FoundPlace(Frozen):
@@ -469,8 +467,10 @@ class Statement(Frozen):
     citations: tuple[Quote, ...] = ()
 
 
-class RatedMetric(Frozen):
+class RatedMetric(Quiet):
     """``score`` is the probability of ``"yes"``. Both are None where nothing could rate it; ``reason`` says why."""
+
+    left_out = ("reason",)
 
     name: Metric
     rating: Literal["yes", "no"] | None
@@ -478,11 +478,6 @@ class RatedMetric(Frozen):
     explanation: str | None = None
     reason: str | None = None
     statements: tuple[Statement, ...] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_no_reason(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        return data if self.reason is not None else {key: value for key, value in data.items() if key != "reason"}
 
 
 class Evaluation(Result):

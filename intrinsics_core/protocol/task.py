@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date as Date
 from functools import cached_property
@@ -177,25 +178,28 @@ def check(
     Raises:
         InvalidInput: names the field that was wrong and the fix.
     """
-    turns = tuple(_message(intrinsic, i, m) for i, m in enumerate(_items(intrinsic, "messages", messages)))
-    if not turns:
-        raise InvalidInput("messages is empty", intrinsic=intrinsic, expected="at least one turn")
-    if turns[-1].role not in ends_with:
-        raise InvalidInput(
-            f"messages[{len(turns) - 1}].role, of the last message, is {turns[-1].role!r}",
-            intrinsic=intrinsic,
-            expected=f"messages that end with the role {' or '.join(map(repr, ends_with))}",
-        )
-    if not turns[-1].content.strip() and not (blank_answer and turns[-1].role == "assistant"):
-        raise InvalidInput(
-            f"messages[{len(turns) - 1}].content is empty",
-            intrinsic=intrinsic,
-            expected="a last turn with text in it",
-        )
-    if date is not None and not isinstance(date, str):
-        raise InvalidInput("date is not text", intrinsic=intrinsic, expected='e.g. "April 1, 2025"', got=repr(date))
-    passages = documents_of(intrinsic, documents)
-    return Task(intrinsic, turns, passages, date if date is not None else today())
+    with _named(intrinsic):
+        turns = tuple(_message(f"messages[{i}]", m) for i, m in enumerate(_items("messages", messages)))
+        if not turns:
+            raise InvalidInput("messages is empty", expected="at least one turn")
+        last, said = f"messages[{len(turns) - 1}]", turns[-1]
+        if said.role not in ends_with:
+            expected = f"messages that end with the role {' or '.join(map(repr, ends_with))}"
+            raise InvalidInput(f"{last}.role, of the last message, is {said.role!r}", expected=expected)
+        if not said.content.strip() and not (blank_answer and said.role == "assistant"):
+            raise InvalidInput(f"{last}.content is empty", expected="a last turn with text in it")
+        if date is not None and not isinstance(date, str):
+            raise InvalidInput("date is not text", expected='e.g. "April 1, 2025"', got=repr(date))
+        return Task(intrinsic, turns, documents_of(intrinsic, documents), today() if date is None else date)
+
+
+@contextmanager
+def _named(intrinsic: str) -> Iterator[None]:
+    """An error that is raised in here names this intrinsic."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise error.named(intrinsic)  # noqa: B904  (the same error)
 
 
 def today() -> str:
@@ -205,41 +209,35 @@ def today() -> str:
     return f"{MONTHS[day.month - 1].capitalize()} {day.day}, {day.year}"
 
 
-def _items(intrinsic: str, name: str, value: Any) -> Iterable[Any]:
-    if value is None or isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise InvalidInput(f"{name} is not a list", intrinsic=intrinsic, expected=f"a list of {name}", got=repr(value))
+def _items(name: str, value: Any) -> Iterable[Any]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidInput(f"{name} is not a list", expected=f"a list of {name}", got=repr(value))
     return value
 
 
-def _text(intrinsic: str, name: str, value: Any) -> str:
+def _text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise InvalidInput(f"{name} is not text", intrinsic=intrinsic, expected="a string", got=repr(value))
+        raise InvalidInput(f"{name} is not text", expected="a string", got=repr(value))
     return value
 
 
-def _message(intrinsic: str, index: int, value: Any) -> Message:
-    name = f"messages[{index}]"
-    calls: tuple[ToolCall, ...] = ()
+def _message(name: str, value: Any) -> Message:
+    shape = '{"role": ..., "content": ...}'
     if isinstance(value, Message):
         role, content, calls = value.role, value.content, value.tool_calls
     elif isinstance(value, Mapping):
-        missing = [key for key in ("role", "content") if key not in value]
-        if missing:
-            raise InvalidInput(f"{name} has no {' and no '.join(map(repr, missing))}", intrinsic=intrinsic,
-                               expected='{"role": ..., "content": ...}', got=repr(dict(value)))  # fmt: skip
-        role, content = value["role"], value["content"]
-        calls = _tool_calls(value.get("tool_calls"))
+        if missing := [repr(key) for key in ("role", "content") if key not in value]:
+            raise InvalidInput(f"{name} has no {' and no '.join(missing)}", expected=shape, got=repr(dict(value)))
+        role, content, calls = value["role"], value["content"], _tool_calls(value.get("tool_calls"))
         if content is None and value.get("tool_calls"):
             content = ""  # an assistant turn that only called tools says nothing
         elif isinstance(content, list | tuple):
-            content = _parts(intrinsic, f"{name}.content", content)
+            content = _parts(f"{name}.content", content)
     else:
-        raise InvalidInput(f"{name} is not a message", intrinsic=intrinsic,
-                           expected='{"role": ..., "content": ...}', got=repr(value))  # fmt: skip
+        raise InvalidInput(f"{name} is not a message", expected=shape, got=repr(value))
     if role not in ROLES:
-        raise InvalidInput(f"{name}.role is unknown", intrinsic=intrinsic,
-                           expected=f"one of {', '.join(ROLES)}", got=repr(role))  # fmt: skip
-    return Message(role, _text(intrinsic, f"{name}.content", content), calls)
+        raise InvalidInput(f"{name}.role is unknown", expected=f"one of {', '.join(ROLES)}", got=repr(role))
+    return Message(role, _text(f"{name}.content", content), calls)
 
 
 def _tool_calls(value: Any) -> tuple[ToolCall, ...]:
@@ -259,16 +257,16 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _parts(intrinsic: str, name: str, parts: Iterable[Any]) -> str:
+def _parts(name: str, parts: Iterable[Any]) -> str:
+    """The text of content parts; of a part of another type there is none."""
     texts = []
     for i, part in enumerate(parts):
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
-            texts.append(part["text"])
+        text = part.get("text") if isinstance(part, Mapping) else part
+        if isinstance(text, str):
+            texts.append(text)
         elif not isinstance(part, Mapping) or "type" not in part:
-            raise InvalidInput(f"{name}[{i}] is not a content part", intrinsic=intrinsic,
-                               expected='{"type": "text", "text": ...}', got=repr(part))  # fmt: skip
+            expected = '{"type": "text", "text": ...}'
+            raise InvalidInput(f"{name}[{i}] is not a content part", expected=expected, got=repr(part))
     return "".join(texts)
 
 
@@ -291,15 +289,16 @@ def documents_of(intrinsic: str, documents: Any, *, content_ids: bool = False) -
     """
     passages: list[Document] = []
     met: set[str] = set()
-    for index, value in enumerate(_items(intrinsic, "documents", documents)):
-        document = _document(intrinsic, index, value)
-        if document.id is None:
-            identity = _digest(document) if content_ids else str(index)
-            if content_ids and identity in met:
-                continue
-            document = replace(document, id=identity)
-            met.add(identity)
-        passages.append(document)
+    with _named(intrinsic):
+        for index, value in enumerate(_items("documents", documents)):
+            document = _document(f"documents[{index}]", value)
+            if document.id is None:
+                identity = _digest(document) if content_ids else str(index)
+                if content_ids and identity in met:
+                    continue
+                document = replace(document, id=identity)
+                met.add(identity)
+            passages.append(document)
     return tuple(passages)
 
 
@@ -312,13 +311,7 @@ _DOCUMENT = '{"text": ...}, which may have an "id" too'
 _FRAMEWORKS = {"langchain_core": "LangChain", "llama_index": "LlamaIndex", "haystack": "Haystack"}
 
 
-def _framework(value: Any) -> str | None:
-    """The framework that an object is of, where we have an integration with it."""
-    return _FRAMEWORKS.get(type(value).__module__.partition(".")[0])
-
-
-def _document(intrinsic: str, index: int, value: Any) -> Document:
-    name = f"documents[{index}]"
+def _document(name: str, value: Any) -> Document:
     if isinstance(value, Document):
         given: Mapping[str, Any] = {key: getattr(value, key) for key in Document.__slots__}
     elif isinstance(value, str):
@@ -326,31 +319,28 @@ def _document(intrinsic: str, index: int, value: Any) -> Document:
     elif isinstance(value, Mapping):
         given = value
     else:
-        ours = f", or a component of our integration with {_framework(value)}" if _framework(value) else ""
-        raise InvalidInput(f"{name} is not a document", intrinsic=intrinsic,
-                           expected=f'{_DOCUMENT}, or a string{ours}', got=repr(value))  # fmt: skip
+        framework = _FRAMEWORKS.get(type(value).__module__.partition(".")[0])
+        ours = f", or a component of our integration with {framework}" if framework else ""
+        raise InvalidInput(f"{name} is not a document", expected=f"{_DOCUMENT}, or a string{ours}", got=repr(value))
     if "text" not in given:
         meant = next((key for key in ("page_content", "content") if key in given), None)
         hint = f" (did you mean 'text' for {meant!r}?)" if meant else ""
-        raise InvalidInput(f"{name} has no 'text'{hint}", intrinsic=intrinsic,
-                           expected=_DOCUMENT, got=repr(dict(given)))  # fmt: skip
+        raise InvalidInput(f"{name} has no 'text'{hint}", expected=_DOCUMENT, got=repr(dict(given)))
     identity, title, score = given.get("id"), given.get("title"), given.get("score")
     if isinstance(identity, int) and not isinstance(identity, bool):
         identity = str(identity)
-    if identity is not None and not isinstance(identity, str):
-        raise InvalidInput(f"{name}.id is not text", intrinsic=intrinsic, expected="a string", got=repr(identity))
     if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or score != score):
-        raise InvalidInput(f"{name}.score is not a number", intrinsic=intrinsic, expected="a float", got=repr(score))
+        raise InvalidInput(f"{name}.score is not a number", expected="a float", got=repr(score))
     metadata = given.get("metadata")
     if metadata is not None and not isinstance(metadata, Mapping):
-        raise InvalidInput(f"{name}.metadata is not a mapping", intrinsic=intrinsic, got=repr(metadata))
+        raise InvalidInput(f"{name}.metadata is not a mapping", got=repr(metadata))
     # Where a title is given as None it is not to be shown.
     if "title" not in given and metadata is not None and isinstance(metadata.get("title"), str):
         title = metadata["title"]
     return Document(
-        text=_text(intrinsic, f"{name}.text", given["text"]),
-        id=identity,
-        title=None if title is None else _text(intrinsic, f"{name}.title", title),
+        text=_text(f"{name}.text", given["text"]),
+        id=None if identity is None else _text(f"{name}.id", identity),
+        title=None if title is None else _text(f"{name}.title", title),
         score=None if score is None else float(score),
         metadata={} if metadata is None else metadata,
     )

@@ -28,23 +28,21 @@ _KINDS = {"reranking": "RERANKER"} | dict.fromkeys(_CHAINS, "CHAIN")
 _SHOWN = 30  # documents of a list: a span holds 128 attributes, and drops the first ones for more
 
 
-class Judging:
-    """The span of one call, from its first request to its result; of no effect where OpenTelemetry is not in use."""
-
-    __slots__ = ("_name", "_span")
-
-    def __init__(self, intrinsic: str) -> None:
-        self._name = intrinsic
-        self._span = None
-        if "opentelemetry.trace" in sys.modules:
-            self._span = _started(f"evaluate {intrinsic}", "evaluate", _KINDS.get(intrinsic, "EVALUATOR"))
-            self._span.set_attribute("gen_ai.evaluation.name", intrinsic)
-
-    def judged(self, value: Any) -> None:
-        """The call ended in a result."""
-        if self._span is None:
+@contextmanager
+def judging(intrinsic: str) -> Iterator[list[Any]]:
+    """The span of one call, from its first request to its result, which is put into the list."""
+    found: list[Any] = []
+    with _traced(f"evaluate {intrinsic}", "evaluate", _KINDS.get(intrinsic, "EVALUATOR")) as span:
+        if span is None:
+            yield found
             return
-        if isinstance(value, Result):
+        span.set_attribute("gen_ai.evaluation.name", intrinsic)
+        try:
+            yield found
+        except IntrinsicsError as error:
+            _emit(span, {"gen_ai.evaluation.name": intrinsic, "error.type": type(error).__name__})
+            raise
+        for value in (each for each in found if isinstance(each, Result)):
             told = _verdict_attributes(value)
             if value.usage:
                 told["gen_ai.usage.input_tokens"] = value.usage.prompt_tokens
@@ -52,49 +50,41 @@ class Judging:
             ranking = [(row.index, row.document_id, row.score) for row in getattr(value, "ranking", ())]
             told |= _documents("reranker.input_documents", [(name, None) for _, name, _ in sorted(ranking)])
             told |= _documents("reranker.output_documents", [row[1:] for row in ranking])
-            self._span.set_attributes(told)
-            for attributes in verdicts(self._name, value):
-                _emit(self._span, attributes)
-        self._span.end()
-
-    def failed(self, error: BaseException) -> None:
-        """The call ended in an error, or was given up."""
-        if self._span is None:
-            return
-        if isinstance(error, IntrinsicsError):
-            _emit(self._span, {"gen_ai.evaluation.name": self._name, "error.type": type(error).__name__})
-        _fail(self._span, error)
+            span.set_attributes(told)
+            for attributes in verdicts(intrinsic, value):
+                _emit(span, attributes)
 
 
 @contextmanager
 def retrieving() -> Iterator[list[Any]]:
     """The span of one retrieval of a flow; the documents found are put into the list, best first."""
     found: list[Any] = []
-    span = _started("retrieval", "retrieval", "RETRIEVER") if "opentelemetry.trace" in sys.modules else None
-    try:
+    with _traced("retrieval", "retrieval", "RETRIEVER") as span:
         yield found
-    except BaseException as error:
         if span is not None:
-            _fail(span, error)
-        raise
-    if span is not None:
-        rows = [(document.id, document.score) for document in found[:_SHOWN]]
-        span.set_attributes(_documents("retrieval.documents", rows))
-        span.set_attribute("gen_ai.retrieval.documents", json.dumps([{"id": i, "score": score} for i, score in rows]))
-        span.end()
+            rows = [(document.id, document.score) for document in found[:_SHOWN]]
+            span.set_attributes(_documents("retrieval.documents", rows))
+            listed = json.dumps([{"id": i, "score": score} for i, score in rows])
+            span.set_attribute("gen_ai.retrieval.documents", listed)
 
 
-def _started(name: str, operation: str, kind: str) -> Any:
-    tracer = sys.modules["opentelemetry.trace"].get_tracer("rag-intrinsics")
+@contextmanager
+def _traced(name: str, operation: str, kind: str) -> Iterator[Any]:
+    """A span, which tells what is raised in here; None where OpenTelemetry is not in use."""
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is None:
+        yield None
+        return
     told = {"gen_ai.operation.name": operation, "openinference.span.kind": kind}
-    return tracer.start_span(name, attributes=told)
-
-
-def _fail(span: Any, error: BaseException) -> None:
-    kind, trace = type(error).__name__, sys.modules["opentelemetry.trace"]
-    span.set_attribute("error.type", kind)
-    span.set_status(trace.Status(trace.StatusCode.ERROR, kind))
-    span.end()
+    span = trace.get_tracer("rag-intrinsics").start_span(name, attributes=told)
+    try:
+        yield span
+    except BaseException as error:  # also where it is given up
+        span.set_attribute("error.type", type(error).__name__)
+        span.set_status(trace.Status(trace.StatusCode.ERROR, type(error).__name__))
+        raise
+    finally:
+        span.end()
 
 
 def _documents(under: str, rows: Sequence[tuple[str | None, float | None]]) -> dict[str, Any]:

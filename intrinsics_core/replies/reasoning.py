@@ -35,9 +35,9 @@ def answer(reply: Generated) -> Generated:
     """
     if unfinished(reply):
         expected = (
-            "a verdict after the reasoning; allow more tokens (reasoning_tokens in the runtime's config) or turn "
+            "a verdict after the reasoning; allow more tokens (reasoning_tokens in the runtime's config) or turn the "
+            "model's reasoning off"
         )
-        expected += "the model's reasoning off"
         raise json_reply.malformed("the reply ends inside its reasoning", reply.text or reply.reasoning or "", expected)
     begin, end = _place(reply.text)
     if (begin, end) == (0, len(reply.text)):
