@@ -31,14 +31,12 @@ def given_up() -> Iterator[None]:
     error, a cancellation above all, ends the block.
     """
     flag = threading.Event()
-    token = _flag.set(flag)
-    try:
-        yield
-    except BaseException:
-        flag.set()
-        raise
-    finally:
-        _flag.reset(token)
+    with flagged(flag):
+        try:
+            yield
+        except BaseException:
+            flag.set()
+            raise
 
 
 @contextmanager

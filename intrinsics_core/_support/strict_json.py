@@ -13,14 +13,16 @@ def loads(text: str) -> Any:
         ValueError: it spells none, or a number that JSON does not have.
         RecursionError: it is nested too deeply.
     """
-    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    return json.loads(text, parse_constant=no_number, parse_float=finite)
 
 
-def _no_number(name: str) -> Any:
+def no_number(name: str) -> Any:
+    """``parse_constant`` of a decoder. Raises ValueError."""
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _finite(text: str) -> float:
+def finite(text: str) -> float:
+    """``parse_float`` of a decoder. Raises ValueError where the number is too large for a float."""
     number = float(text)
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"{text[:40]} is a number too large to read")

@@ -76,11 +76,8 @@ def with_question(made: Call[T], question: str) -> Call[T]:
         InvalidInput: the question is empty.
     """
     if not question:
-        what, expected = (
-            "messages has no user turn, so there is no question that is answered",
-            "a user turn before the answer",
-        )
-        raise InvalidInput(what, intrinsic=made.task.intrinsic, expected=expected)
+        what = "messages has no user turn, so there is no question that is answered"
+        raise InvalidInput(what, intrinsic=made.task.intrinsic, expected="a user turn before the answer")
     return made
 
 

@@ -14,17 +14,13 @@ from intrinsics_core.protocol.results import ContextRelevance, Judgement
 from intrinsics_core.protocol.task import Task
 
 
-def _none(task: Task, why: str) -> ContextRelevance:
-    return ContextRelevance(judgements=(), reason=why)
-
-
 @register(
     "context-relevance",
     result=ContextRelevance,
     ends_with=("user",),
     needs_documents=True,
     of_each=True,
-    empty=_none,
+    empty=lambda task, why: ContextRelevance(judgements=(), reason=why),
     score=lambda result: result.judgements[0].score,
     judges="the document, one an example, helps to answer",
     needs="question, documents",

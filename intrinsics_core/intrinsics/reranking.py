@@ -46,17 +46,13 @@ def _original_order(task: Task, why: str) -> Ranking:
     return ranking(task, range(len(scores)), scores, degraded=why)
 
 
-def _nothing(task: Task, why: str) -> Ranking:
-    return Ranking(ranking=(), reason=why)
-
-
 @register(
     "reranking",
     result=Ranking,
     ends_with=("user",),
     needs_documents=True,
     of_each=True,
-    empty=_nothing,
+    empty=lambda task, why: Ranking(ranking=(), reason=why),
     fallbacks={"fallback": _original_order},
     needs="question, documents",
     gives="every document once, with its rank and score",

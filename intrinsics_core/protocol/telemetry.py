@@ -97,21 +97,14 @@ def _documents(under: str, rows: Sequence[tuple[str | None, float | None]]) -> d
 def verdicts(intrinsic: str, value: Result) -> Iterator[dict[str, Any]]:
     """The attributes of each event: one for the whole result where it has a label or a score, one for each document
     judged and each metric rated. ``rag_intrinsics.score.meaning`` says what the number is a probability of."""
+    named = {"gen_ai.evaluation.name": intrinsic}
     if attributes := _verdict_attributes(value):
-        yield {
-            "gen_ai.evaluation.name": intrinsic,
-            **attributes,
-            **({"error.type": "degraded"} if value.degraded else {}),
-        }
+        yield named | attributes | ({"error.type": "degraded"} if value.degraded else {})
     for metric in getattr(value, "metrics", ()):
         if attributes := _verdict_attributes(metric, label="rating"):
-            yield {"gen_ai.evaluation.name": intrinsic, **attributes, "rag_intrinsics.metric": metric.name}
+            yield named | attributes | {"rag_intrinsics.metric": metric.name}
     for judgement in getattr(value, "judgements", ()):
-        yield {
-            "gen_ai.evaluation.name": intrinsic,
-            **_verdict_attributes(judgement),
-            "rag_intrinsics.document.index": judgement.index,
-        }
+        yield named | _verdict_attributes(judgement) | {"rag_intrinsics.document.index": judgement.index}
 
 
 def _verdict_attributes(verdict: Any, label: str = "label") -> dict[str, Any]:

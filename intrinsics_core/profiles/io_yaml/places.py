@@ -7,11 +7,11 @@ first, and the conversation before the last message goes on from there.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
+from intrinsics_core._support.strict_json import finite, no_number
 from intrinsics_core.profiles.turns import tagged
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import literals
@@ -82,13 +82,6 @@ def begin_in(text: str, value: Any) -> int:
     return begin if begin >= 0 and (text.startswith(f'"{label}"', begin) or text.startswith(label, begin)) else -1
 
 
-def _number(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text} is no number that can be read")
-    return value
-
-
 class _KeyedPairs(list[tuple[str, Any]]):
     """An object before its values are placed: a key that comes twice is there twice."""
 
@@ -97,7 +90,7 @@ class Decoder(json.JSONDecoder):
     """Strings, whole numbers and booleans come out with their places. NaN and infinities, no JSON, are refused."""
 
     def __init__(self) -> None:
-        super().__init__(parse_constant=_number, parse_float=_number, object_pairs_hook=_KeyedPairs)
+        super().__init__(parse_constant=no_number, parse_float=finite, object_pairs_hook=_KeyedPairs)
 
     def raw_decode(self, s: str, idx: int = 0) -> tuple[Any, int]:
         value, end = super().raw_decode(s, idx)
