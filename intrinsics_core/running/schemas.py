@@ -43,10 +43,10 @@ def published(name: str, version: int | None = None) -> dict[str, Any]:
     wanted = newest if version is None else version
     if type(wanted) is not int or not 1 <= wanted <= newest:
         raise InvalidInput(f"{name} has no such version", expected=f"1 to {newest}", got=repr(version))
-    found: dict[str, Any] = json.loads(place(FOLDER, name, wanted).read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads((FOLDER / file_name(name, wanted)).read_text(encoding="utf-8"))
     return found
 
 
-def place(folder: Path, name: str, version: int) -> Path:
-    """The file of a version of a result."""
-    return folder / f"{name}.{version}.json"
+def file_name(name: str, version: int) -> str:
+    """The name of the file of a version of a result."""
+    return f"{name}.{version}.json"

@@ -14,7 +14,7 @@ from typing import Any
 
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.results import Result
-from intrinsics_core.running.schemas import FOLDER, RESULTS, place
+from intrinsics_core.running.schemas import FOLDER, RESULTS, file_name
 
 
 def schema_of(name: str, kind: type[Result]) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def differing(results: Mapping[str, type[Result]] = RESULTS, folder: Path = FOLD
     """Results whose schema is not the one that is published under their version, and why."""
     found = {}
     for name, kind in results.items():
-        file = place(folder, name, kind.schema_version)
+        file = folder / file_name(name, kind.schema_version)
         if not file.exists():
             found[name] = f"{file.name} is missing"
         elif file.read_text(encoding="utf-8") != _text(name, kind):
@@ -57,7 +57,7 @@ def write(
         InvalidInput: a result changed, and its version did not. Nothing is written then.
     """
     found = differing(results, folder)
-    places = {name: place(folder, name, results[name].schema_version) for name in found}
+    places = {name: folder / file_name(name, results[name].schema_version) for name in found}
     changed = [f"{name}: {why}" for name, why in found.items() if places[name].exists()]
     if changed and not unreleased:
         raise InvalidInput("; ".join(changed), expected="a higher schema_version, or --unreleased")
