@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ def modules() -> Iterator[Any]:
             continue
 
 
+@cache
 def patterns() -> dict[str, re.Pattern[str]]:
     """By ``module.name``, every compiled pattern: in globals, in tables of them, in class bodies and in closures."""
     found: dict[str, re.Pattern[str]] = {}
