@@ -164,7 +164,7 @@ class EmbeddedRuntime(BlockingRuntime):
 
     def warm_up(self) -> None:
         """Load what first calls would wait for: models, table of rarities, heads, results."""
-        from intrinsics_core.embedded import heads, relevance, support, words
+        from intrinsics_core.embedded import clauses, heads, relevance, support, words  # noqa: F401  (a call imports it)
         from intrinsics_core.embedded.rewrite import standing_alone
 
         self.encoder.dim  # noqa: B018  (asking for it loads the model)
