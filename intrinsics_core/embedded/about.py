@@ -50,7 +50,7 @@ def subjects(
         turns: those before it, the newest first. They count where the question names no title.
     """
     apart = sources.told_apart
-    if sources.documents is None or len(apart) < 2:
+    if len(apart) < 2:
         return [_ALL] * len(sentences)
     asked = _of(_titles_asked(question, apart, turns), sources)
     found, above, before, last, in_list = list[frozenset[int]](), _Above(), asked, list[str](), False
@@ -130,13 +130,13 @@ def _about(units: Sequence[Unit], sources: Sources) -> frozenset[int] | None:
 
 def _of(named: Mapping[str, frozenset[str]], sources: Sources) -> frozenset[int]:
     """The documents that may tell of a title, by the keys that name it; empty where all may, or it is not one."""
-    if len(named) != 1 or sources.documents is None:
+    if len(named) != 1:
         return _ALL
     ((title, keys),) = named.items()
     said: dict[int, set[str]] = defaultdict(set)
     for key in keys:
         for i in sources.postings.get(key, ()):
-            said[sources.documents[i]].add(key)
+            said[int(sources.owner[i])].add(key)
     return _without_rivals(title, keys, sources.titles, said)
 
 

@@ -48,6 +48,7 @@ def said_in(task: Task) -> ClaimsMade:
     from intrinsics_core.embedded.clauses import clauses
     from intrinsics_core.embedded.short_answers import plainly, stated_each
     from intrinsics_core.embedded.view import read_answer, without_loops
+    from intrinsics_core.embedded.words import told_apart
 
     earlier = [span.text for span in laid_out(task.begun)]
     written = [without_loops(text) for text in (*earlier, *(sentence.text for sentence in task.response_sentences))]
@@ -58,7 +59,8 @@ def said_in(task: Task) -> ClaimsMade:
     called = names_of_the_user(task.messages[:-1], [*titles, *(document.text for document in task.documents)])
     whole, before = not earlier, formed[: len(earlier)]
     said = plainly([unaddressed(text, called) for text in formed[len(earlier) :]], task.query, whole=whole)
-    cut = [clauses(sentence, titles, task.query) for sentence in said]
+    apart = told_apart(titles)
+    cut = [clauses(sentence, apart, task.query) if len(apart) > 1 else [sentence] for sentence in said]
     claims, sentence_of = [c for each in cut for c in each], [i for i, each in enumerate(cut) for _ in each]
     return ClaimsMade(before, said, claims, sentence_of, stated_each(claims, task.query, whole=whole))
 
@@ -131,9 +133,9 @@ def entailed(own: Overrides, task: Task) -> Program[float]:
     claims = [task.response]
     vectors, documents = vectors_of((yield claims_and_documents(task, stated_each(claims, task.query))))  # type: ignore[arg-type]  # only replies come
     sources, head = _sources(task, documents), load_head(reads=bool(own.reads))
-    (found,) = look_up(claims, vectors, sources, task.query)
-    (logit,) = (yield from _reader_logits(task, claims, [found], sources, head)) if own.reads else [None]
-    score = entailment(task.response, vectors[0], sources, head, given=task.query, evidence=found, logit=logit)
+    evidence = look_up(claims, vectors, sources, task.query)
+    (logit,) = (yield from _reader_logits(task, evidence, sources, head)) if own.reads else [None]
+    score = entailment(evidence[0], sources, head, given=task.query, logit=logit)
     beside = any(id(document) in task.options.get("beside", ()) for document in task.documents)
     return min(score, _BESIDE) if beside else score
 
@@ -153,17 +155,17 @@ def support_of(own: Overrides, task: Task, said: ClaimsMade, replies: Sequence[R
     response, documents = vectors_of(replies)
     sources, head = _sources(task, documents), load_head(reads=bool(own.reads))
     evidence = look_up(said.claims, response, sources, task.query, said.before, earlier_turns(task))
-    logits = (yield from _reader_logits(task, said.claims, evidence, sources, head)) if own.reads else None
+    logits = (yield from _reader_logits(task, evidence, sources, head)) if own.reads else None
     judge = partial(
-        support, said.claims, response, sources, given=task.query, before=said.before, evidence=evidence, logits=logits,
+        support, evidence, sources, given=task.query, whole=not said.before, logits=logits,
         reported=_reported(own, task, said.sentence_of, response), sentence_of=said.sentence_of,
         own_encoder=own.own_encoder,
     )  # fmt: skip
-    judged = judge(head)
+    judged = judge(head=head)
     thresholds = own.thresholds.get("hallucination-detection")
     if not thresholds:
         return judged
-    return with_numbers_of(judged, judge(replace(head, thresholds={**head.thresholds, **thresholds})))
+    return with_numbers_of(judged, judge(head=replace(head, thresholds={**head.thresholds, **thresholds})))
 
 
 def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: Sequence[Any]) -> Collection[int]:
@@ -185,7 +187,7 @@ def _reported(own: Overrides, task: Task, sentence_of: Sequence[int], vectors: S
 
 
 def _reader_logits(
-    task: Task, said: Sequence[str], evidence: Sequence[Evidence], sources: Sources, head: SupportHead
+    task: Task, evidence: Sequence[Evidence], sources: Sources, head: SupportHead
 ) -> Program[list[float | None]]:
     """What the reader says of each claim of an answer: one logit of its readings; None without sources.
 
@@ -195,6 +197,7 @@ def _reader_logits(
     from intrinsics_core.embedded.short_answers import contrary, in_context, leads, led, questions_of, stated, weighed
     from intrinsics_core.embedded.support import of_readings
 
+    said = [found.sentence for found in evidence]
     asked = questions_of(said, task.query, whole=not task.begun)
     parts, first = list[list[tuple[str, str]]](), list[list[tuple[str, str]]]()
     for text, question, found in zip(said, asked, evidence, strict=True):
@@ -243,12 +246,12 @@ def leans(sentence: str, following: str, before: str, titles: Sequence[str]) -> 
     """
     from intrinsics_core.embedded.about import only_names_one
     from intrinsics_core.embedded.claims import NUMBERING, makes_claim
-    from intrinsics_core.embedded.short_answers import is_bare
+    from intrinsics_core.embedded.short_answers import begun
     from intrinsics_core.embedded.view import read_answer
     from intrinsics_core.embedded.words import told_apart
 
     # A marker alone ("-") begins an item whose words are not written yet.
     formed = read_answer([sentence, following if following.split()[1:] else f"{following} word"])[0]
-    if heading_level(formed) or NUMBERING.match(sentence) or is_bare(sentence):
+    if heading_level(formed) or NUMBERING.match(sentence) or begun(sentence).is_bare:
         return True
     return only_names_one(formed, told_apart(titles)) or (not before.strip() and not makes_claim(sentence))

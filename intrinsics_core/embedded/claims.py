@@ -12,13 +12,13 @@ What it is not: a reader. A claim wrongly said to claim nothing is never judged,
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from intrinsics_core.embedded.heads import hashed, load_text_head, places
-from intrinsics_core.embedded.short_answers import is_bare, yes_or_no
+from intrinsics_core.embedded.short_answers import begun
 from intrinsics_core.embedded.turns import asks_what_was_done, true_answer
 from intrinsics_core.embedded.words import Unit, claim, keys_of, terms, tokens
 from intrinsics_core.protocol.task import Message, Task, ToolCall
@@ -50,7 +50,7 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         alone: whether it is all that a question was answered with. "1.50" is a price then and no number of a list.
     """
     text = sentence.strip()
-    if is_bare(text) or not claim(text).units or (is_fence(text) and len(text.split()) == 1):
+    if begun(text).is_bare or not claim(text).units or (is_fence(text) and len(text.split()) == 1):
         return False
     if not alone and _MARKER.match(text) and not NUMBERING.match(text):
         return False
@@ -91,10 +91,11 @@ class _TurnWithCalls:
         known = " ".join([self.asked, *told, *self.outputs])
         return keys_of(_PARTS_OF_NAMES.sub(" ", known)) | keys_of(known)
 
-    def did(self, sentence: str) -> bool:
-        """Whether a call has the effect that a sentence reports."""
+    def did(self, sentence: str, details: Sequence[Unit]) -> bool:
+        """Whether all these names and numbers stand here, and a call has the effect that a sentence reports."""
         read = (places_of_call(sentence, call.name, str(call.arguments)) for call in self.calls)
-        return any(load_text_head("calls").kind(each) == "done" for each in read)
+        stand = all(unit.keys & self.keys for unit in details)
+        return stand and any(load_text_head("calls").kind(each) == "done" for each in read)
 
 
 class Spoken:
@@ -109,7 +110,7 @@ class Spoken:
             elif message.role == "tool":
                 turns[-1].outputs.append(message.content)
             turns[-1].calls.extend(message.tool_calls)
-        self._turns, self._last = turns, len(turns) - 1
+        self._turns = turns
 
     def tells(self, sentence: str, question: str, vectors: Floats | None = None) -> bool:
         """Whether a sentence says no more than what a call has done, who answers, or what the user said.
@@ -119,7 +120,7 @@ class Spoken:
             question: that of the user which it answers; "" where nobody can tell which.
             vectors: the sentence's vectors by the encoder that ships; None: the words alone decide.
         """
-        said = yes_or_no(sentence)
+        said = begun(sentence).says
         if said:
             asked = laid_out(question)[-1].text if question.strip() else ""
             if true_answer(asked) == said:
@@ -134,28 +135,15 @@ class Spoken:
         return kind == "self" and self._is_known(sentence)
 
     def _done(self, sentence: str, question: str) -> bool:
+        *earlier, last = self._turns
         details = [unit for unit in claim(sentence).units if unit.is_detail]
-        if self._last in self._holding(details) and self._turns[-1].did(sentence):
+        if last.did(sentence, details):
             return True
         # A call of an earlier turn is no reason to believe that a new task was done.
-        if not all(asks_what_was_done(span.text) for span in laid_out(self._turns[-1].asked)):
+        if not all(asks_what_was_done(span.text) for span in laid_out(last.asked)):
             return False
         details += [unit for unit in claim(question).units if unit.is_detail]
-        return any(self._turns[number].did(sentence) for number in self._holding(details) if number != self._last)
-
-    def _holding(self, details: Sequence[Unit]) -> Collection[int]:
-        """The numbers of the turns in which all these names and numbers stand, found without a look at each turn."""
-        found = [set[int]().union(*(self._by_key.get(key, ()) for key in unit.keys)) for unit in details]
-        return set.intersection(*found) if found else range(len(self._turns))
-
-    @cached_property
-    def _by_key(self) -> dict[str, list[int]]:
-        """The numbers of the turns, by the keys in them."""
-        found: dict[str, list[int]] = {}
-        for number, turn in enumerate(self._turns):
-            for key in turn.keys:
-                found.setdefault(key, []).append(number)
-        return found
+        return any(turn.did(sentence, details) for turn in earlier)
 
     def _is_known(self, sentence: str) -> bool:
         """Whether the names and numbers of a sentence were told by the system or the user.

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations, pairwise
 
 from intrinsics_core.embedded.about import is_rival
-from intrinsics_core.embedded.words import Token, keys_of, stem, tokens, told_apart
+from intrinsics_core.embedded.words import Token, keys_of, stem, tokens
 from intrinsics_core.text.words import AUXILIARY
 
 _AUXILIARY = re.compile(AUXILIARY, re.IGNORECASE)
@@ -57,20 +57,17 @@ _MOST = 5  # titles of which something is said in one sentence
 _WORD = re.compile(r"\s(?P<word>\w+)")
 
 
-def clauses(sentence: str, titles: Sequence[str], question: str = "") -> list[str]:
+def clauses(sentence: str, apart: Mapping[str, frozenset[str]], question: str = "") -> list[str]:
     """The claims on one title each, as sentences; the sentence as it stands where it makes no such claims.
 
     Args:
         sentence: one of an answer.
-        titles: of each document, "" for none.
+        apart: of each title the keys that no other title has (`told_apart`).
         question: what was asked. Its words may say what kind of thing the titles name.
     """
-    apart = told_apart(titles)
-    if len(apart) < 2:
-        return [sentence]
     runs = _runs(sentence, apart)
     if len({title for title, _, _ in runs}) < 2:
-        return _of_each(sentence, list(apart), question) if not runs else [sentence]
+        return _of_each(sentence, apart, question) if not runs else [sentence]
     kinds = {key for title in apart for key in keys_of(title)}
     return _of_joined(sentence, runs, kinds) or _cut_between(sentence, runs, kinds) or [sentence]
 
@@ -113,11 +110,11 @@ def _dealt_out(text: str) -> list[str]:
     return [said[: pair.start()] + pair[i] + said[pair.end() :] for pair in pairs[-1:] for i in ("one", "two")]
 
 
-def _of_each(sentence: str, titles: Sequence[str], question: str) -> list[str]:
+def _of_each(sentence: str, apart: Mapping[str, frozenset[str]], question: str) -> list[str]:
     """What "both", "each" or "neither" says of each title; the sentence where the titles are of no one kind."""
-    kinds = {token.term for text in (*titles, question) for token in _content(text)}
+    titles, kinds = list(apart), {token.term for text in (*apart, question) for token in _content(text)}
     said = _EACH.match(sentence)
-    about = {title for title, _, _ in _runs(question, told_apart(titles))}
+    about = {title for title, _, _ in _runs(question, apart)}
     if said is None or len(about) == 1 or len(titles) > _MOST:
         return [sentence]
     if len(about) < len(titles) and not all(is_rival(one, two) for one, two in combinations(titles, 2)):

@@ -39,6 +39,7 @@ _USUAL = 0.6  # of the largest idf there is: words below need no source where th
 class Evidence:
     """What one claim has in the sources.
 
+    sentence: it as it stands, and its vectors. claim: what is looked up of it, behind its question where it is bare.
     found: (units, source sentences), 1 where a sentence holds a unit. placed: the same, and where there are several
     titles, each word of a title is held by all sentences of its document. cosine: a number a source sentence. missing:
     the units found nowhere. foreign: the numbers that stand only in documents that the claim is not about. crossed:
@@ -47,6 +48,8 @@ class Evidence:
     bare: it says nothing without its question, and was looked up behind that.
     """
 
+    sentence: str
+    vectors: Floats
     claim: Claim
     features: Floats
     found: Floats
@@ -73,7 +76,8 @@ def look_up(
 
     Args:
         vectors: of each claim as `stated_each` puts it (windows, dim), rows L2-normalised.
-        given: the question (`measure`).
+        given: the question. Its words need no source. Its names and numbers do: an answer that repeats what a question
+            wrongly presumes is not thereby supported.
         before: the sentences before these ones.
         turns: those before the question, the newest first (`subjects`).
 
@@ -84,32 +88,18 @@ def look_up(
         raise InvalidInput(f"support: {len(sentences)} sentences but {len(vectors)} vectors")
     texts = stated_each(sentences, given, whole=not before)
     about = subjects([*before, *sentences], sources, given, turns)[len(before) :]
-    return [
-        measure(text, rows, sources, given if text == sentence else "", documents, bare=text != sentence)
-        for sentence, text, rows, documents in zip(sentences, texts, vectors, about, strict=True)
-    ]
+    each = zip(sentences, vectors, texts, about, *sources.nearest(vectors), strict=True)
+    return [_measured(sources, given, *one) for one in each]
 
 
-def measure(
-    sentence: str,
-    vectors: Floats,
-    sources: Sources,
-    given: str = "",
-    about: frozenset[int] = frozenset(),
-    *,
-    bare: bool = False,
-) -> Evidence:
-    """Look one claim up.
-
-    Args:
-        vectors: its vectors, (windows, dim), rows L2-normalised.
-        given: text whose words need no source, such as the question. Its names and numbers still do: an answer that
-            repeats what a question wrongly presumes is not thereby supported.
-        about: the documents that it is about; empty: all of them.
-    """
-    asked = claim(sentence)
-    found, (cosine, passage) = sources.incidence(asked), sources.nearest(vectors)
-    known = {key for unit in claim(given).units if not unit.is_detail for key in unit.keys}
+def _measured(
+    sources: Sources, given: str, sentence: str, vectors: Floats, text: str, about: frozenset[int], cosine: Floats,
+    passage: float,
+) -> Evidence:  # fmt: skip
+    """The evidence of one claim. text: what is looked up of it. passage: its cosine with the nearest passage."""
+    asked, bare = claim(text), text != sentence
+    found, pairs = sources.incidence(asked), np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T
+    known = {key for unit in claim("" if bare else given).units if not unit.is_detail for key in unit.keys}
     usual = _USUAL * background().default  # a rarer word may be a name in lower case
     missing = tuple(
         unit
@@ -117,12 +107,11 @@ def measure(
         if not (row.any() or unit.keys & sources.entitled)
         and (unit.is_detail or unit.weight >= usual or not unit.keys & known)
     )
-    first, second = _pairs(asked)
-    paired = (found[first] * found[second]).max(axis=1, initial=0.0)
+    paired = np.prod(found[pairs], axis=0).max(axis=1, initial=0.0)
     near = max(float(cosine.max(initial=0.0)), passage)
     whole = min(1.0, len(asked.units) / 3)  # "Paris." is far from every sentence, right or wrong
     values = [
-        _share(sum(unit.weight for unit in missing), float(asked.weights.sum())),
+        sum(unit.weight for unit in missing) / (float(asked.weights.sum()) or 1.0),
         1.0 - 2.0 ** -sum(unit.is_name for unit in missing),
         1.0 - 2.0 ** -sum(unit.is_number for unit in missing),
         1.0 - float(paired.mean()) if len(paired) else 0.0,
@@ -132,31 +121,21 @@ def measure(
     placed = np.maximum(found, titled[:, owner]) if sources.is_titled else found
     others = np.flatnonzero(~np.isin(owner, list(about))).tolist() if about else ()
     return Evidence(
-        asked, np.clip(np.array(values, np.float32), 0.0, 1.0), found, placed, cosine, missing,
-        _foreign(asked, placed, owner, about), _crossed(asked, found, titled, owner), sources.seen, about,
+        sentence, vectors, asked, np.clip(np.array(values, np.float32), 0.0, 1.0), found, placed, cosine, missing,
+        _foreign(asked, placed, owner, about), _crossed(pairs, found, titled, owner), sources.seen, about,
         tuple(sorted({*sources.uncited, *others})), bare,
     )  # fmt: skip
 
 
-def _pairs(asked: Claim) -> NDArray[np.intp]:
-    """The first and the second of all neighbouring units."""
-    return np.array(asked.pairs, dtype=np.intp).reshape(-1, 2).T
-
-
-def _share(part: float, whole: float) -> float:
-    return float(part / whole) if whole > 0 else 0.0
-
-
-def _crossed(asked: Claim, found: Floats, titled: Floats, owner: NDArray[np.intp]) -> float:
-    """The share of neighbouring words, both found, that no single document and its title hold together, 0..1."""
+def _crossed(pairs: NDArray[np.intp], found: Floats, titled: Floats, owner: NDArray[np.intp]) -> float:
+    """The share of neighbouring units (2, pairs), both found, that no single document and its title hold together."""
     begins = np.flatnonzero(np.diff(owner, prepend=-1))  # the first sentence of each document
-    if len(begins) < 2 or not asked.pairs:
+    if len(begins) < 2 or not pairs.size:
         return 0.0
     held = (np.maximum.reduceat(found, begins, axis=1) + titled[:, owner[begins]]) > 0
-    first, second = _pairs(asked)
-    both = held[first].any(axis=1) & held[second].any(axis=1)
-    apart = both & ~(held[first] & held[second]).any(axis=1)
-    return _share(float(apart.sum()), float(both.sum()))
+    both = held.any(axis=1)[pairs].all(axis=0)
+    apart = both & ~held[pairs].all(axis=0).any(axis=1)
+    return float(apart.sum() / max(1, both.sum()))
 
 
 def _foreign(asked: Claim, found: Floats, owner: NDArray[np.intp], about: frozenset[int]) -> tuple[Unit, ...]:

@@ -15,7 +15,7 @@ not transfer between collections: fit them on some labelled questions of your ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -126,7 +126,7 @@ def read_as(logit: float) -> float:
 def to_read(question: str, text: str, title: str | None = None) -> str:
     """What of a passage a reader is shown, behind the title: the neighbouring sentences of at most `_WINDOW` words (or
     the longer one) that hold most of the question's words; "" for an empty passage."""
-    weights, said, have = _weights(question), _said(text), tuple(_sentences(text))
+    weights, said, have = _weights(question), _said(text), _sentences(text)
     sizes = [len(each.split()) for each in said]
     best, shown, begin = -1.0, "", 0
     while begin < len(said):
@@ -151,10 +151,10 @@ def _held(weights: dict[str, float], words: frozenset[str]) -> float:
     return sum(weight for term, weight in weights.items() if term in words)
 
 
-@remembered(1024, kept_as=tuple)
-def _sentences(passage: str) -> Iterable[frozenset[str]]:
+@remembered(1024)
+def _sentences(passage: str) -> tuple[frozenset[str], ...]:
     """The content terms of each sentence, as it is read."""
-    return (frozenset(terms(text)) for text in _said(passage))
+    return tuple(frozenset(terms(text)) for text in _said(passage))
 
 
 @remembered(1024)
@@ -290,13 +290,13 @@ def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
     import numpy as np
 
     from intrinsics_core.embedded.claims import makes_claim
-    from intrinsics_core.embedded.short_answers import is_bare
+    from intrinsics_core.embedded.short_answers import begun
 
     said = [sentence.text for sentence in task.response_sentences]
     claimed = " ".join(text for text in said if makes_claim(text, alone=len(said) == 1))
     if not claimed and said and all(text.rstrip().endswith("?") for text in said):
         return AnswerRelevance(label=None, score=None, reason="the answer is a question back")
-    if not claimed and (any(map(is_bare, said)) or len(task.response.split()) <= _A_WORD):
+    if not claimed and (any(begun(text).is_bare for text in said) or len(task.response.split()) <= _A_WORD):
         reason = "too short an answer to tell without a language model"
         return AnswerRelevance(label=None, score=None, reason=reason)
     if not claimed:

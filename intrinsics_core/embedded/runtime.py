@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -195,7 +196,8 @@ class EmbeddedRuntime(BlockingRuntime):
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = ("calibrations", "thresholds", "threads", "cache_size", "max_document_tokens")
-        return _rebuild, ({"path": self.path, "reader": self._reads} | {name: getattr(self, name) for name in own},)
+        given = {"path": self.path, "reader": self._reads} | {name: getattr(self, name) for name in own}
+        return partial(EmbeddedRuntime, **given), ()
 
 
 def _readable(request: Request) -> Request:
@@ -205,7 +207,3 @@ def _readable(request: Request) -> Request:
     if isinstance(request, Score):
         return replace(request, pairs=tuple((without_runs(a), without_runs(b)) for a, b in request.pairs))
     return request
-
-
-def _rebuild(arguments: dict[str, Any]) -> EmbeddedRuntime:
-    return EmbeddedRuntime(**arguments)

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from intrinsics_core.embedded.words import claim, terms
 from intrinsics_core.text.layout import laid_out
@@ -49,37 +50,33 @@ _LONGEST_QUESTION = 200  # characters of a question: what is read has room for s
 _LONGEST_READ = 280  # characters of a question and an answer of several words together
 
 
-def _begun(answer: str) -> tuple[str, re.Match[str] | None]:
+class Begun(NamedTuple):
+    """How an answer begins.
+
+    is_bare: it is a yes, a no or another word that stands for a whole sentence, alone or with words that have no
+    content: "No.", "Yes, it does.", "Nothing at all.". says: "Yes." or "No." for one that says no more. opens:
+    "Yes." or "No." where the answer begins with one by itself ("No, that is too late."), and not as in "No idea".
+    """
+
+    is_bare: bool = False
+    says: str | None = None
+    opens: str | None = None
+
+
+@lru_cache(maxsize=1024)
+def begun(answer: str) -> Begun:
     text = unicodedata.normalize("NFC", answer)
-    return text, _BEGUN.match(text)
-
-
-def _says(begun: re.Match[str] | None) -> str | None:
-    return None if begun is None else "Yes." if begun["yes"] else "No." if begun["no"] else None
+    found = _BEGUN.match(text)
+    if found is None:
+        return Begun()
+    said = "Yes." if found["yes"] else "No." if found["no"] else None
+    is_bare = not any(map(str.isalnum, text[found.end() :])) or _without_content(text)
+    return Begun(is_bare, said if is_bare else None, said if _PAUSE.match(text, found.end()) else None)
 
 
 def _without_content(text: str) -> bool:
     """Whether a text says nothing alone, and nothing of who speaks: "No, I can't." is a refusal."""
     return not (claim(text).units or "?" in text or _OF_ITSELF.search(text))
-
-
-def is_bare(answer: str) -> bool:
-    """Whether an answer is a yes, a no or another word that stands for a whole sentence, alone or with words that have
-    no content: "No.", "Yes, it does.", "Nothing at all.".
-    """
-    text, begun = _begun(answer)
-    return begun is not None and (not any(map(str.isalnum, text[begun.end() :])) or _without_content(text))
-
-
-def yes_or_no(answer: str) -> str | None:
-    """ "Yes." or "No." for an answer that says no more, else None."""
-    return _says(_begun(answer)[1]) if is_bare(answer) else None
-
-
-def opens_with(answer: str) -> str | None:
-    """ "Yes." or "No." where an answer begins with one by itself ("No, that is too late."), else None ("No idea")."""
-    text, begun = _begun(answer)
-    return _says(begun) if begun and _PAUSE.match(text, begun.end()) else None
 
 
 def is_polar(question: str) -> bool:
@@ -94,7 +91,8 @@ def plainly(sentences: Sequence[str], question: str, *, whole: bool = True) -> l
     if is_polar(question):
         polite = _POLITE.match(sentences[0]) if whole and len(sentences) == 1 else None
         return ["Yes." if polite["yes"] else "No."] if polite else list(sentences)
-    return [_FIRST.sub("", text) if opens_with(text) == "Yes." and not is_bare(text) else text for text in sentences]
+    read = [(text, begun(text)) for text in sentences]
+    return [_FIRST.sub("", text) if how.opens == "Yes." and not how.is_bare else text for text, how in read]
 
 
 def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True) -> list[str]:
@@ -106,9 +104,9 @@ def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True)
     found = []
     for i, text in enumerate(sentences):
         before = sentences[i - 1] if i else ""
-        if is_bare(text) and is_polar(before) and not _TO_THE_USER.search(before):
+        if begun(text).is_bare and is_polar(before) and not _TO_THE_USER.search(before):
             found.append(before)
-        elif not own or not is_bare(text):
+        elif not own or not begun(text).is_bare:
             found.append(question)
         else:  # a question that says "it" goes on with the one before it
             found.append(f"{own[i - 1]} {own[i]}" if i and _POINTS.search(own[i]) else own[i])
@@ -152,9 +150,8 @@ def stated(answer: str, question: str) -> str:
     """What is looked up for a sentence of an answer: itself, or behind its question where it is bare. "Yes, it does."
     is "Yes.", and so is a yes of another language.
     """
-    if not is_bare(answer) or not question.strip():
-        return answer
-    return f"{_question_last(question)} {yes_or_no(answer) or answer}"
+    how = begun(answer)
+    return f"{_question_last(question)} {how.says or answer}" if how.is_bare and question.strip() else answer
 
 
 def in_context(answer: str, question: str, *, whole: bool = False) -> str:
@@ -164,7 +161,7 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     beside the ``whole`` of its sources; not so where something is to be done ("Look up the rent and send it to Tom.").
     An answer that has just the words of its question is read alone: what was asked does not make it true.
     """
-    if is_bare(answer):
+    if begun(answer).is_bare:
         return stated(answer, question)
     asked, words = question.strip(), len(answer.split())
     short = words < _SHORT and len(answer) < 10 * _SHORT  # to `split`, a Chinese sentence is one word
@@ -187,21 +184,22 @@ def _question_last(turn: str) -> str:
 
 def contrary(answer: str) -> str | None:
     """The answer that a bare yes or no is weighed against; None for any other text."""
-    said = yes_or_no(answer)
+    said = begun(answer).says
     return said and ("No." if said == "Yes." else "Yes.")
 
 
 def weighed(answer: str, own: float, other: float) -> float:
     """The logit of a bare yes or no, from the reader's logits of it and of its `contrary`."""
     won = own - other - _MARGIN
-    if yes_or_no(answer) == "Yes.":
+    if begun(answer).says == "Yes.":
         return won
     return min(own, won) if own >= _SURE else min(0.0, won)
 
 
 def leads(answer: str, question: str) -> str | None:
     """The yes or no in front of other words that answers a question of yes or no ("No, that is too late."), bare."""
-    return opens_with(answer) if is_polar(question) and not is_bare(answer) else None
+    how = begun(answer)
+    return how.opens if is_polar(question) and not how.is_bare else None
 
 
 def led(logit: float, own: float, other: float) -> float:

@@ -28,7 +28,7 @@ class Sources:
     """Source sentences made ready for looking things up.
 
     texts: the sentences of all documents in order. vectors: of each (windows, dim), rows L2-normalised. documents: of
-    each the index of its document; None: all are of one. titles: one a document, with the metadata that frameworks
+    each the index of its document; empty: all are of one. titles: one a document, with the metadata that frameworks
     write there, ``""`` for none; a word of theirs is found, wherever it is claimed. columns: of each sentence the
     column in which it begins a line (`reading.columns_of`); empty: each begins one.
 
@@ -38,7 +38,7 @@ class Sources:
 
     texts: Sequence[str]
     vectors: Sequence[Floats]
-    documents: Sequence[int] | None = None
+    documents: Sequence[int] = ()
     titles: Sequence[str] = ()
     columns: Sequence[int] = ()
 
@@ -53,7 +53,7 @@ class Sources:
     @cached_property
     def owner(self) -> NDArray[np.intp]:
         """Of each sentence the index of its document."""
-        return np.array([0] * len(self.texts) if self.documents is None else self.documents, dtype=np.intp)
+        return np.array(self.documents or [0] * len(self.texts), dtype=np.intp)
 
     @cached_property
     def postings(self) -> dict[str, list[int]]:
@@ -122,23 +122,24 @@ class Sources:
                 found[row, self.postings[key]] = 1.0
         return found
 
-    def nearest(self, rows: Floats) -> tuple[Floats, float]:
-        """A text's largest cosine with each source sentence, 0 for `uncited`; and with three in a row of a document."""
-        cosines, best = np.zeros(len(self.texts), dtype=np.float32), 0.0
-        for begin in range(0, len(self.texts) if len(rows) else 0, _BLOCK):
+    def nearest(self, texts: Sequence[Floats]) -> tuple[Floats, list[float]]:
+        """Of each text its largest cosine with each source sentence, 0 for `uncited`; and with three in a row of a
+        document.
+        """
+        cosines, best = np.zeros((len(texts), len(self.texts)), dtype=np.float32), [0.0] * len(texts)
+        for begin in range(0, len(self.texts) if texts else 0, _BLOCK):
             vectors, starts, passages = self._block(begin)
-            found = np.maximum.reduceat(_products(vectors, rows).max(axis=1), starts)
-            cosines[begin : begin + _BLOCK] = found
-            best = max(best, float(_products(passages, rows).max()))
-        cosines[list(self.uncited)] = 0.0
+            for i, rows in enumerate(texts):
+                found = np.maximum.reduceat(_products(vectors, rows).max(axis=1), starts)
+                cosines[i, begin : begin + _BLOCK] = found
+                best[i] = max(best[i], float(_products(passages, rows).max()))
+        cosines[:, list(self.uncited)] = 0.0
         return cosines, best
 
     def _block(self, begin: int) -> tuple[Floats, NDArray[np.intp], Floats]:
-        """Of some thousands of sentences the vectors, where those of each begin, and those of the passages. One block
-        is kept, more are made anew each time: the vectors of a book are not held twice.
+        """Of some thousands of sentences the vectors, where those of each begin, and those of the passages: the vectors
+        of a book are not held twice.
         """
-        if begin in self._kept:
-            return self._kept[begin]
         # A passage reaches two sentences further than the block.
         some = [np.asarray(rows, dtype=np.float32) for rows in self.vectors[begin : begin + _BLOCK + 2]]
         starts = np.cumsum([0, *map(len, some)])[:-1].astype(np.intp)
@@ -153,14 +154,7 @@ class Sources:
             passages += total[at]
         passages /= np.maximum(np.linalg.norm(passages, axis=1, keepdims=True), 1e-9)
         end = int(starts[count]) if count < len(some) else len(vectors)
-        made = vectors[:end], starts[:count], passages[:count]
-        if len(self.texts) <= _BLOCK:
-            self._kept[begin] = made
-        return made
-
-    @cached_property
-    def _kept(self) -> dict[int, tuple[Floats, NDArray[np.intp], Floats]]:
-        return {}
+        return vectors[:end], starts[:count], passages[:count]
 
 
 def _products(mine: Floats, rows: Floats) -> Floats:

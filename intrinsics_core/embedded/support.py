@@ -26,13 +26,13 @@ import numpy as np
 from intrinsics_core.calibration.probabilities import sigmoid
 from intrinsics_core.embedded.about import only_names_one
 from intrinsics_core.embedded.claims import NUMBERING, claims_nothing, makes_claim
-from intrinsics_core.embedded.evidence import FEATURES, CitationRule, Evidence, cite, look_up, scores_of
+from intrinsics_core.embedded.evidence import FEATURES, CitationRule, Evidence, cite, scores_of
 from intrinsics_core.embedded.heads import SURE, bounded, just_below
-from intrinsics_core.embedded.short_answers import opens_with
+from intrinsics_core.embedded.short_answers import begun
 from intrinsics_core.embedded.sources import Sources
 from intrinsics_core.embedded.turns import asks
 from intrinsics_core.embedded.view import only_names
-from intrinsics_core.embedded.words import Floats, Unit
+from intrinsics_core.embedded.words import Unit
 from intrinsics_core.protocol.errors import InvalidInput
 
 Label = Literal["faithful", "partial", "unfaithful", "NA"]
@@ -213,7 +213,6 @@ class SentenceSupport:
     missing: the words that stand in no source, names and numbers first.
     """
 
-    text: str
     probability: float
     odds: float
     label: Label
@@ -234,7 +233,7 @@ class ResponseSupport:
 
 
 def _judge(
-    sentence: str, evidence: Evidence, sources: Sources, head: SupportHead, logit: float | None, claims: bool = True,
+    evidence: Evidence, sources: Sources, head: SupportHead, logit: float | None, claims: bool = True,
     bare: bool = False,
 ) -> SentenceSupport:  # fmt: skip
     scores = scores_of(evidence, head.citations)
@@ -252,18 +251,16 @@ def _judge(
     missing = tuple(dict.fromkeys(unit.text for unit in ordered))
     cited = cite(evidence, head.citations) if claims else ()
     why = explanation(label, missing, evidence.foreign, None if nearest is None else sources.texts[nearest])
-    return SentenceSupport(sentence, probability, odds, label, tuple(scores.tolist()), cited, nearest, missing, why)
+    return SentenceSupport(probability, odds, label, tuple(scores.tolist()), cited, nearest, missing, why)
 
 
 def support(
-    sentences: Sequence[str],
-    vectors: Sequence[Floats],
+    evidence: Sequence[Evidence],
     sources: Sources,
-    head: SupportHead | None = None,
+    head: SupportHead,
     *,
     given: str = "",
-    before: Sequence[str] = (),
-    evidence: Sequence[Evidence] | None = None,
+    whole: bool = True,
     logits: Sequence[float | None] | None = None,
     reported: Collection[int] = (),
     sentence_of: Sequence[int] | None = None,
@@ -272,12 +269,10 @@ def support(
     """Judge every sentence of a response against its sources.
 
     Args:
-        sentences: the response's sentences, in order, or the claims that they make (`clauses`).
-        vectors: of each, as `look_up` takes them.
-        head: fitted numbers; None: the shipped ones, those that read where there are logits.
-        given: the question; its words need no source, but its names and numbers do.
-        before: the sentences before these ones.
-        evidence: what `look_up` gave, where that was asked before.
+        evidence: of the response's sentences, in order, or of the claims that they make (`clauses`).
+        head: fitted numbers, those that read where there are logits.
+        given: the question.
+        whole: whether no sentences stand before these ones.
         logits: of each what `of_readings` makes of a reader's logits of `to_read`, for a head that reads.
         reported: those that the conversation itself supports, and that so claim nothing.
         sentence_of: of each claim the index of its sentence, rising; None: each is one.
@@ -285,33 +280,29 @@ def support(
 
     Returns:
         One verdict a sentence, and the response's faithfulness (`response_probability`).
-
-    Raises:
-        InvalidInput: there are not as many vectors as sentences.
     """
-    head = head or load_head(reads=logits is not None)
-    measured = look_up(sentences, vectors, sources, given, before) if evidence is None else evidence
-    asked = asks(given)
-    alone = asked and len(sentences) == 1 and not before
+    asked, sentences = asks(given), [found.sentence for found in evidence]
+    alone = asked and whole and len(sentences) == 1
     judged = list[SentenceSupport]()
-    for i, (sentence, found) in enumerate(zip(sentences, measured, strict=True)):
-        bare = found.bare and i not in reported and not claims_nothing(sentence)
+    for i, found in enumerate(evidence):
+        bare = found.bare and i not in reported and not claims_nothing(found.sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
-        held = held or (asked and opens_with(sentence) is not None)
-        says = i not in reported and makes_claim(sentence, None if own_encoder else vectors[i], held, alone)
+        held = held or (asked and begun(found.sentence).opens is not None)
+        vectors = None if own_encoder else found.vectors
+        says = i not in reported and makes_claim(found.sentence, vectors, held, alone)
         claims = bare or (says and not _only_names(sentences, i, sources))
-        judged.append(_judge(sentence, found, sources, head, logits[i] if logits else None, claims, bare))
-    whole = _whole(judged, sentence_of or range(len(judged)))
-    claimed = [verdict for verdict in whole if verdict.label != "NA"]
+        judged.append(_judge(found, sources, head, logits[i] if logits else None, claims, bare))
+    verdicts = _of_sentences(judged, sentence_of or range(len(judged)))
+    claimed = [verdict for verdict in verdicts if verdict.label != "NA"]
     if not claimed:
-        return ResponseSupport(whole, 1.0, "NA")
-    made = [found for verdict, found in zip(judged, measured, strict=True) if verdict.label != "NA"]
+        return ResponseSupport(verdicts, 1.0, "NA")
+    made = [found for verdict, found in zip(judged, evidence, strict=True) if verdict.label != "NA"]
     novel = uncovered(made, read=head.reads)
     chances, odds = [each.probability for each in claimed], [each.odds for each in claimed]
     faithfulness = response_probability(chances, odds, novel, head) if sources.texts else 0.0
     if any(each.foreign for each in made):
         faithfulness = min(faithfulness, just_below(head.thresholds["faithful"]))
-    return ResponseSupport(whole, faithfulness, label_of(faithfulness, head.thresholds))
+    return ResponseSupport(verdicts, faithfulness, label_of(faithfulness, head.thresholds))
 
 
 def with_numbers_of(numbers: ResponseSupport, labels: ResponseSupport) -> ResponseSupport:
@@ -329,7 +320,7 @@ def _only_names(sentences: Sequence[str], i: int, sources: Sources) -> bool:
     return bool(following) and (only_names(sentence, following) or only_names_one(sentence, sources.told_apart))
 
 
-def _whole(judged: Sequence[SentenceSupport], sentence_of: Sequence[int]) -> tuple[SentenceSupport, ...]:
+def _of_sentences(judged: Sequence[SentenceSupport], sentence_of: Sequence[int]) -> tuple[SentenceSupport, ...]:
     """The verdicts on sentences from those on their claims: a sentence is supported as its weakest claim, and cites
     what all of them do.
     """
@@ -346,24 +337,13 @@ def _whole(judged: Sequence[SentenceSupport], sentence_of: Sequence[int]) -> tup
 
 
 def entailment(
-    text: str,
-    vectors: Floats,
-    sources: Sources,
-    head: SupportHead | None = None,
-    *,
-    given: str = "",
-    evidence: Evidence | None = None,
-    logit: float | None = None,
+    found: Evidence, sources: Sources, head: SupportHead, *, given: str = "", logit: float | None = None
 ) -> float:
     """How far one source entails a claim, 0..1: the fact check's score of a source.
 
     The probability of `support` with one source, and at most one half for an answer that claims nothing. The arguments
     are those of `support`, for one claim.
     """
-    if not sources.texts:
-        return 0.0
-    (found,) = [evidence] if evidence else look_up([text], [vectors], sources, given)
-    head = head or load_head(reads=logit is not None)
-    probability = _judge(text, found, sources, head, logit, bare=found.bare).probability
-    doubtful = not found.bare and not makes_claim(text, alone=asks(given))
+    probability = _judge(found, sources, head, logit, bare=found.bare).probability
+    doubtful = not found.bare and not makes_claim(found.sentence, alone=asks(given))
     return min(probability, 0.5) if doubtful else probability

@@ -130,39 +130,35 @@ def is_stopword(word: str) -> bool:
     return plain in STOPWORDS or _POSSESSIVE.sub("", plain) in STOPWORDS
 
 
-def tokens(text: str) -> list[Token]:
+@remembered(256)  # the features of a conversation look at the same turns several times over
+def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a text, in order, with offsets into it.
 
     Numbers lose their thousands separators in ``term`` (``1,200`` -> ``1200``), acronyms their dots (``U.S.`` ->
     ``us``; a lower-case one, ``e.g.``, is a stopword). An upper-case word of two letters or more is content even if it
     spells a stopword (``US``, ``IT``), unless the whole text is upper-case.
     """
-    return list(_scan(text))
-
-
-@remembered(256, kept_as=tuple)  # the features of a conversation look at the same turns several times over
-def _scan(text: str) -> Iterable[Token]:
-    shouting = text.isupper()
+    shouting, found = text.isupper(), list[Token]()
     for match in _TOKEN.finditer(text):
         begin, end = match.span()
         word, kind = match.group(), match.lastgroup
         if kind == "number":
-            yield Token(word, begin, end, _THOUSANDS.sub("", stem(word)), False)
+            found.append(Token(word, begin, end, _THOUSANDS.sub("", stem(word)), False))
         elif kind == "acronym":
-            yield Token(word, begin, end, word.replace(".", "").casefold(), word.islower())
+            found.append(Token(word, begin, end, word.replace(".", "").casefold(), word.islower()))
         elif word.isascii():
-            yield _word(word, begin, shouting)
+            found.append(_word(word, begin, shouting))
         else:
             for part in _PART.finditer(word):
                 piece, start = part.group(), begin + part.start()
                 if part.lastgroup == "word":
-                    yield _word(piece, start, shouting)
-                elif len(piece) == 1:
-                    yield Token(piece, start, start + 1, stem(piece), False)
-                else:
-                    for i in range(len(piece) - 1):
-                        pair = piece[i : i + 2]
-                        yield Token(pair, start + i, start + i + 2, stem(pair), False)
+                    found.append(_word(piece, start, shouting))
+                    continue
+                pairs = [piece[i : i + 2] for i in range(max(1, len(piece) - 1))]
+                found += [
+                    Token(pair, start + i, start + i + len(pair), stem(pair), False) for i, pair in enumerate(pairs)
+                ]
+    return tuple(found)
 
 
 def _word(word: str, begin: int, shouting: bool) -> Token:
@@ -172,7 +168,7 @@ def _word(word: str, begin: int, shouting: bool) -> Token:
 
 def terms(text: str, *, stopwords: bool = False) -> list[str]:
     """The terms of a text in order, repeats kept, without stopwords unless ``stopwords``."""
-    return [token.term for token in _scan(text) if stopwords or not token.is_stop]
+    return [token.term for token in tokens(text) if stopwords or not token.is_stop]
 
 
 @dataclass(frozen=True, slots=True)

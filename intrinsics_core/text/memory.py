@@ -11,18 +11,14 @@ _SHORT, _MORE = 1_000, 10  # characters of a short text; so many times as many o
 _REACH = 1_000  # characters in which a space is looked for
 
 
-def remembered(
-    count: int, longest: int = 20_000, kept_as: Callable[[Any], Any] | None = None
-) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
+def remembered(count: int, longest: int = 20_000) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
     """Remember what a function makes of the ``count`` texts that were used last, of at most ``longest`` characters.
 
-    Of short ones, such as the turns of a conversation, many more are remembered. ``kept_as``: what an iterator is kept
-    as, such as ``tuple``; that of a long text stays an iterator.
+    Of short ones, such as the turns of a conversation, many more are remembered.
     """
 
     def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
-        kept = function if kept_as is None else lambda text: kept_as(function(text))
-        known: list[Any] = [lru_cache(maxsize=many * count)(kept) for many in (1, _MORE)]
+        known: list[Any] = [lru_cache(maxsize=many * count)(function) for many in (1, _MORE)]
 
         @wraps(function)
         def recalled(text: str) -> T:

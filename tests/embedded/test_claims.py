@@ -11,9 +11,10 @@ import pytest
 from benchmarks.quality_small_talk import is_claim, should_be
 from intrinsics_core import hallucination_detection, run
 from intrinsics_core.embedded.claims import Spoken, makes_claim, unaddressed
+from intrinsics_core.embedded.evidence import look_up
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.sources import Sources
-from intrinsics_core.embedded.support import support
+from intrinsics_core.embedded.support import load_head, support
 from intrinsics_core.protocol.task import check
 from training.small_talk import Row, sentences
 
@@ -116,5 +117,6 @@ def test_a_name_is_left_out_at_the_end_of_a_sentence(sentence: str, left: str) -
 
 def test_another_encoder_decides_by_words_alone() -> None:
     rows = np.full((1, 8), 8**-0.5, np.float32)  # of another size than those of the shipped encoder
-    found = support(["You are welcome!"], [rows], Sources(["The rent is 900 euros."], [rows]), own_encoder=True)
-    assert found.label == "NA"
+    sources = Sources(["The rent is 900 euros."], [rows])
+    found = look_up(["You are welcome!"], [rows], sources)
+    assert support(found, sources, load_head(), own_encoder=True).label == "NA"

@@ -27,7 +27,6 @@ from intrinsics_core.embedded.models import bi_encoder as encoders
 from intrinsics_core.embedded.models import onnx_model
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.runtime import EmbeddedRuntime
-from intrinsics_core.embedded.words import terms, tokens
 from intrinsics_core.text.sentences import _punkt, punkt
 
 QUESTION = [{"role": "user", "content": "Who built the tide mill?"}]
@@ -158,12 +157,6 @@ async def test_given_up_work_stops_between_batches(monkeypatch):
     assert batches <= seen + 2
 
 
-def test_tokens_of_a_long_text_are_those_of_a_short_one():
-    text = PROSE * 300
-    assert terms(text) == [token.term for token in tokens(text) if not token.is_stop]
-    assert terms(text)[: len(terms(PROSE))] == terms(PROSE)
-
-
 def test_many_sources_are_measured_as_few_are(monkeypatch):
     rng = np.random.default_rng(0)
     texts = [f"Sentence number {i} about mill {i % 7} and river {i % 5}." for i in range(50)]
@@ -172,8 +165,8 @@ def test_many_sources_are_measured_as_few_are(monkeypatch):
         rows = rng.normal(size=(1 + i % 3, 8)).astype(np.float32)
         vectors.append(rows / np.linalg.norm(rows, axis=1, keepdims=True))
     documents = [i // 9 for i in range(50)]
-    whole = evidence.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
+    (whole,) = evidence.look_up(texts[3:4], vectors[3:4], sources.Sources(texts, vectors, documents))
     monkeypatch.setattr(sources, "_BLOCK", 7)
-    parts = evidence.measure(texts[3], vectors[3], sources.Sources(texts, vectors, documents))
+    (parts,) = evidence.look_up(texts[3:4], vectors[3:4], sources.Sources(texts, vectors, documents))
     np.testing.assert_allclose(parts.features, whole.features, atol=1e-6)
     np.testing.assert_allclose(parts.cosine, whole.cosine, atol=1e-6)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from intrinsics_core.calibration.probabilities import logit
 from intrinsics_core.embedded.about import subjects
-from intrinsics_core.embedded.evidence import FEATURES, READ_PART, cite, look_up, measure, to_read
+from intrinsics_core.embedded.evidence import FEATURES, READ_PART, Evidence, cite, look_up, to_read
 from intrinsics_core.embedded.models.bi_encoder import BiEncoder
 from intrinsics_core.embedded.short_answers import contrary, stated
 from intrinsics_core.embedded.sources import READ_WHOLE, Sources
@@ -41,9 +41,21 @@ TOWN = [
 ]
 
 
-def judge(encoder: BiEncoder, sentences: list[str], sources: list[str] = TOWN, **more: object) -> ResponseSupport:
+def judge(
+    encoder: BiEncoder,
+    sentences: list[str],
+    sources: list[str] = TOWN,
+    given: str = "",
+    head: SupportHead | None = None,
+) -> ResponseSupport:
+    return support(*looked_up(encoder, sentences, sources, given), head or load_head(), given=given)
+
+
+def looked_up(
+    encoder: BiEncoder, sentences: list[str], sources: list[str] = TOWN, given: str = ""
+) -> tuple[list[Evidence], Sources]:
     ready = Sources(sources, encoder.encode(sources))
-    return support(sentences, encoder.encode(sentences), ready, **more)  # type: ignore[arg-type]
+    return look_up(sentences, encoder.encode([stated(text, given) for text in sentences]), ready, given), ready
 
 
 def probability(encoder: BiEncoder, sentence: str, sources: list[str] = TOWN) -> float:
@@ -94,15 +106,12 @@ def test_complementary_sentences_are_both_cited_and_repetitions_are_not(encoder:
 
 
 def test_a_higher_threshold_cites_less(encoder: BiEncoder) -> None:
-    sources = Sources(TOWN, encoder.encode(TOWN))
     text = "The lighthouse was built by Ada Quill and the regatta is held every June."
-    evidence = measure(text, encoder.encode([text])[0], sources)
+    (evidence,), _ = looked_up(encoder, [text])
     rule = load_head().citations
     assert len(cite(evidence, rule)) >= 2
     assert len(cite(evidence, replace(rule, maximum=1))) == 1
     assert cite(evidence, replace(rule, threshold=1.01)) == ()
-    scores = judge(encoder, [text]).sentences[0].source_scores
-    assert len(scores) == len(TOWN) and all(0.0 <= score <= 1.0 for score in scores)
 
 
 def test_words_of_the_question_need_no_source_but_names_and_numbers_do(encoder: BiEncoder) -> None:
@@ -116,7 +125,6 @@ def test_words_of_the_question_need_no_source_but_names_and_numbers_do(encoder: 
 
 @pytest.mark.parametrize("claim", ["It stands on Marrow Bay.", "Zebedee bought it in 1650.", "It is open to visitors."])
 def test_one_claim_and_its_response_have_one_score(encoder: BiEncoder, claim: str) -> None:
-    """A sentence of .36 made a response of .62."""
     for sentences in ([claim], ["Hello!", claim]):
         found = judge(encoder, sentences)
         assert (found.faithfulness, found.label) == (found.sentences[-1].probability, found.sentences[-1].label)
@@ -158,7 +166,7 @@ def test_a_label_never_contradicts_its_explanation(encoder: BiEncoder, claim: st
 def test_a_bare_answer_is_judged_with_its_question(encoder: BiEncoder) -> None:
     question = "Was the lighthouse built by Ada Quill?"
     (verdict,) = judge(encoder, ["No."], given=question).sentences
-    assert verdict.text == "No." and verdict.label not in ("faithful", "NA")  # nobody has read it
+    assert verdict.label not in ("faithful", "NA")  # nobody has read it
     for answer in ("No.", "Ja!", "是", "Neither."):
         assert judge(encoder, [answer]).sentences[0].label == "NA"
     assert stated("Ja!", question) == stated("是的。", question) == f"{question} Yes."
@@ -167,22 +175,18 @@ def test_a_bare_answer_is_judged_with_its_question(encoder: BiEncoder) -> None:
     for words in ("Si.", "SIM", "Hai.", "No 5"):  # of English answers: silicon, a card, a shark, a number
         assert stated(words, question) == words and contrary(words) is None
     assert stated("No.", "  ") == "No."
-    sources = Sources(TOWN, encoder.encode(TOWN))
     for answer in ("No.", "I don't know."):
-        vector = encoder.encode([stated(answer, question)])[0]
-        assert entailment(answer, vector, sources, given=question) <= 0.5
+        (found,), sources = looked_up(encoder, [answer], given=question)
+        assert entailment(found, sources, load_head(), given=question) <= 0.5
 
 
 def test_a_head_that_reads_believes_its_reader(encoder: BiEncoder) -> None:
     head = replace(load_head(), weights=(*load_head().weights, 0.0, 4.0, 4.0))
-    sources, vectors = Sources(TOWN, encoder.encode(TOWN)), encoder.encode(TOWN[1:2])
-    found = look_up(TOWN[1:2], vectors, sources)
+    found, sources = looked_up(encoder, TOWN[1:2])
     shown = [source for source, _ in to_read(TOWN[1], found[0], sources, head.citations)]
     # The sentence found, the same with its neighbours, and of a short text all of it.
     assert shown == list(dict.fromkeys([TOWN[1], " ".join(TOWN[:3]), " ".join(TOWN)]))
-    sure, doubtful = (
-        support(TOWN[1:2], vectors, sources, head, evidence=found, logits=[logit]).sentences[0] for logit in (5.0, -5.0)
-    )
+    sure, doubtful = (support(found, sources, head, logits=[logit]).sentences[0] for logit in (5.0, -5.0))
     assert sure.label == "faithful" and doubtful.label != "faithful"
     assert "but not what it makes of them" in doubtful.explanation
 
@@ -190,8 +194,7 @@ def test_a_head_that_reads_believes_its_reader(encoder: BiEncoder) -> None:
 def test_of_long_sources_a_reader_is_shown_the_nearest_few_sentences(encoder: BiEncoder) -> None:
     filler = [f"In year {year} the harbour office counted boats, barges and rafts." for year in range(1950, 1970)]
     texts = [*filler[:10], *TOWN[1:3], *filler[10:]]
-    sources = Sources(texts, encoder.encode(texts))
-    (found,) = look_up(TOWN[1:2], encoder.encode(TOWN[1:2]), sources)
+    (found,), sources = looked_up(encoder, TOWN[1:2], texts)
     shown = [source for source, _ in to_read(TOWN[1], found, sources, load_head().citations)]
     assert shown[0] == TOWN[1] and all(TOWN[1] in source for source in shown)
     assert sources.seen < 1 and 80 < len(shown[-1].split()) <= READ_PART < READ_WHOLE
@@ -255,36 +258,36 @@ def test_what_a_sentence_is_about(encoder: BiEncoder, answer: list[str], about: 
 
 
 def test_no_sources_support_nothing_and_no_sentences_claim_nothing(encoder: BiEncoder) -> None:
-    bare = support([TOWN[0]], encoder.encode([TOWN[0]]), Sources([], []))
+    bare = judge(encoder, TOWN[:1], [])
     assert (bare.faithfulness, bare.label, bare.sentences[0].label) == (0.0, "unfaithful", "unfaithful")
     assert bare.sentences[0].source_scores == () and bare.sentences[0].nearest is None
     empty = judge(encoder, [])
     assert (empty.sentences, empty.faithfulness, empty.label) == ((), 1.0, "NA")
-    assert entailment("x", encoder.encode(["x"])[0], Sources([], [])) == 0.0
+    (found,), none = looked_up(encoder, ["x"], [])
+    assert entailment(found, none, load_head()) == 0.0
     blank = judge(encoder, [TOWN[1]], ["", "  ", "🎉"])
     assert blank.sentences[0].label == "unfaithful" and blank.sentences[0].citations == ()
 
 
 def test_entailment_prefers_the_source_that_says_it(encoder: BiEncoder) -> None:
     text = "The answer to the question When was the lighthouse built is 1871"
-    vector = encoder.encode([text])[0]
-    scores = [entailment(text, vector, Sources([s], encoder.encode([s]))) for s in TOWN]
-    assert int(np.argmax(scores)) == 1 and scores[1] > scores[3] + 0.2
-    wrong = text.replace("1871", "1789")
-    assert entailment(wrong, encoder.encode([wrong])[0], Sources(TOWN[:3], encoder.encode(TOWN[:3]))) < scores[1]
+    asked = [(text, [source]) for source in TOWN] + [(text.replace("1871", "1789"), TOWN[:3])]
+    looked = (looked_up(encoder, [said], sources) for said, sources in asked)
+    *scores, wrong = (entailment(found, sources, load_head()) for (found,), sources in looked)
+    assert int(np.argmax(scores)) == 1 and scores[1] > max(wrong, scores[3] + 0.2)
 
 
 def test_documents_bound_passages() -> None:
     vectors = [row[None] for row in np.eye(4, dtype=np.float32)]
     three = np.array([[0, 1, 1, 1]], dtype=np.float32) / np.sqrt(3)
-    assert Sources(TOWN[:4], vectors).nearest(three)[1] == pytest.approx(1.0)
-    assert Sources(TOWN[:4], vectors, [0, 0, 1, 1]).nearest(three)[1] == pytest.approx(3 / np.sqrt(15))
+    assert Sources(TOWN[:4], vectors).nearest([three])[1] == pytest.approx([1.0])
+    assert Sources(TOWN[:4], vectors, [0, 0, 1, 1]).nearest([three])[1] == pytest.approx([3 / np.sqrt(15)])
 
 
 def test_several_windows_count_by_the_nearest(encoder: BiEncoder) -> None:
     near, far = encoder.encode([TOWN[1], "Saturn has rings."])
     joined = [np.concatenate([far, near]), far]
-    cosines, _ = Sources(["long text", "other"], joined).nearest(near)
+    (cosines,), _ = Sources(["long text", "other"], joined).nearest([near])
     assert cosines[0] == pytest.approx(1.0, abs=1e-5) and cosines[1] < 0.5
 
 
@@ -297,7 +300,8 @@ def test_any_text_gives_numbers_in_range(sentences: list[str], sources: list[str
         rows = [random.normal(size=(random.integers(1, 3), 8)).astype(np.float32) for _ in texts]
         return [r / np.linalg.norm(r, axis=1, keepdims=True) for r in rows]
 
-    result = support(sentences, vectors(sentences), Sources(sources, vectors(sources)))
+    found, ready = vectors(sentences), Sources(sources, vectors(sources))
+    result = support(look_up(sentences, found, ready), ready, load_head())
     assert 0.0 <= result.faithfulness <= 1.0
     for verdict in result.sentences:
         assert 0.0 <= verdict.probability <= 1.0
@@ -307,13 +311,10 @@ def test_any_text_gives_numbers_in_range(sentences: list[str], sources: list[str
         assert verdict.explanation
 
 
-def test_evidence_is_in_range_and_deterministic(encoder: BiEncoder) -> None:
-    sources = Sources(TOWN, encoder.encode(TOWN))
+def test_evidence_is_in_range(encoder: BiEncoder) -> None:
     for text in [*TOWN, "Saturn has rings.", "", "x" * 5000, "Ada " * 3000, "1 2 3 4 5", "ß Ÿ İ ﬁ", "\x00\r\n\t"]:
-        vector = encoder.encode([text])[0]
-        first, second = measure(text, vector, sources).features, measure(text, vector, sources).features
-        assert first.shape == (len(FEATURES),) and np.array_equal(first, second)
-        assert ((first >= 0) & (first <= 1)).all(), dict(zip(FEATURES, first, strict=True))
+        measured = dict(zip(FEATURES, looked_up(encoder, [text])[0][0].features, strict=True))
+        assert all(0 <= value <= 1 for value in measured.values()), measured
 
 
 def test_work_grows_with_the_texts_and_not_with_their_product() -> None:
@@ -338,7 +339,8 @@ def test_work_grows_with_the_texts_and_not_with_their_product() -> None:
         given = texts(sentences, offset), vectors(sentences), texts(sources, offset + 5000), vectors(sources)
         sys.setprofile(note)
         try:
-            support(given[0], given[1], Sources(given[2], given[3]))
+            ready = Sources(given[2], given[3])
+            support(look_up(given[0], given[1], ready), ready, load_head())
         finally:
             sys.setprofile(None)
         return count
@@ -368,23 +370,22 @@ def test_mismatched_vectors_are_refused(encoder: BiEncoder) -> None:
     with pytest.raises(InvalidInput, match="6 sentences but 5 vectors"):
         Sources(TOWN, vectors[:5])
     with pytest.raises(InvalidInput, match="2 sentences but 1 vectors"):
-        support(TOWN[:2], vectors[:1], Sources(TOWN, vectors))
+        look_up(TOWN[:2], vectors[:1], Sources(TOWN, vectors))
     with pytest.raises(InvalidInput, match="document indices"):
         Sources(TOWN, vectors, [0])
     with pytest.raises(InvalidInput, match="sentence 1 has no vector"):
         Sources(TOWN[:2], [vectors[0], vectors[1][:0]])
     with pytest.raises(InvalidInput, match="differ in length"):
-        support(TOWN[:1], [vectors[0][:, :100]], Sources(TOWN, vectors))
+        look_up(TOWN[:1], [vectors[0][:, :100]], Sources(TOWN, vectors))
 
 
 def test_a_doubt_weighs_less_where_most_was_not_read(encoder: BiEncoder) -> None:
     rooms = [f"Room {i} is let to a tenant who pays on the {i}th of each month." for i in range(1, 28)]
-    vectors, chances = encoder.encode(TOWN[1:2]), []
+    chances = []
     for texts in (TOWN, [*TOWN, *rooms]):
-        sources = Sources(texts, encoder.encode(texts))
-        found = look_up(TOWN[1:2], vectors, sources)
+        found, sources = looked_up(encoder, TOWN[1:2], texts)
         assert (found[0].seen == 1.0) == (texts is TOWN)
-        judged = (support(TOWN[1:2], vectors, sources, evidence=found, logits=[z]) for z in (5.0, -5.0))
+        judged = (support(found, sources, load_head(reads=True), logits=[z]) for z in (5.0, -5.0))
         sure, doubtful = (each.sentences[0].probability for each in judged)
         chances.append(sure - doubtful)
     assert chances[0] > chances[1] > 0.05

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -70,6 +71,7 @@ class BiEncoder(OnnxModel["VectorSession", Vectors]):
     """
 
     kind = "encoder"
+    size_of = attrgetter("nbytes")
     least: ClassVar[Mapping[str, int]] = {**OnnxModel.least, "window": 8, "stride": 1, "batch_tokens": 1}
 
     def __init__(
@@ -138,13 +140,10 @@ class BiEncoder(OnnxModel["VectorSession", Vectors]):
     def _load(self) -> VectorSession:
         return VectorSession(self.folder)
 
-    @staticmethod
-    def _size(value: Vectors) -> int:
-        return value.nbytes
-
     def _encode(self, texts: Sequence[str], prompt: str, limit: int | None = None) -> tuple[list[Vectors], int]:
         model = self._loaded()
-        room = self.window - model.overhead(prompt)
+        before = model.before(prompt)
+        room = self.window - len(before) - len(model.end)
         if room < 1:
             raise InvalidInput(
                 "the encoder's window is too small", expected="room for text after the prompt", got=str(self.window)
@@ -161,7 +160,7 @@ class BiEncoder(OnnxModel["VectorSession", Vectors]):
             rows: list[list[tuple[int, Vectors]]] = [[] for _ in block]
             batches = list(buckets([len(ids) for _, ids in pieces], self.batch_tokens))
             given = [[pieces[i][1] for i in batch] for batch in batches]
-            for batch, vectors in zip(batches, self._map(partial(model.run, prompt), given), strict=True):
+            for batch, vectors in zip(batches, self._map(partial(model.run, before), given), strict=True):
                 for i, vector in zip(batch, vectors, strict=True):
                     rows[pieces[i][0]].append((i, vector))
             found += [_frozen([v for _, v in sorted(row, key=lambda p: p[0])], model.dim) for row in rows]
@@ -208,14 +207,13 @@ def buckets(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 class _Folder:
     """What a model folder says about itself."""
 
-    path: Path
     model: Path
     tokenizer: Path
     name: str
-    pooling: str = "mean"
-    max_tokens: int = 512
-    batch_tokens: int = _BATCH_TOKENS
-    prompts: dict[str, str] = field(default_factory=dict)
+    pooling: str
+    max_tokens: int
+    batch_tokens: int
+    prompts: Mapping[str, str]
 
     @classmethod
     def read(cls, path: Path) -> _Folder:
@@ -238,7 +236,6 @@ class _Folder:
         longest = own.get("max_tokens") or json_object(path / "sentence_bert_config.json").get("max_seq_length")
         positions = json_object(path / "config.json").get("max_position_embeddings")
         return cls(
-            path,
             model,
             tokenizer,
             name=str(own.get("name") or path.resolve().name),
@@ -266,8 +263,11 @@ class VectorSession(OnnxSession):
         self.pooled = bool(pooled)
         self.name = (pooled or outputs)[0].name
         self.pooling = folder.pooling
-        self.begin, self.end = self._special()
-        self.dim = int(self.run("", self.tokenize(["a"])).shape[1])
+        # What the tokenizer itself puts around a text, found by asking it: no name of a special token is assumed.
+        inner, full = (self.tokenizer.encode("a", add_special_tokens=added).ids for added in (False, True))
+        at = next((i for i in range(len(full)) if full[i : i + len(inner)] == inner), 0)
+        self.begin, self.end = full[:at], full[at + len(inner) :]
+        self.dim = int(self.run(self.begin, self.tokenize(["a"])).shape[1])
 
     def ids(self, text: str) -> Sequence[int]:
         """Token ids of one long text, no special tokens."""
@@ -277,25 +277,16 @@ class VectorSession(OnnxSession):
             found.extend(self.tokenize([part])[0])
         return found
 
-    def overhead(self, prompt: str) -> int:
-        """Tokens of a window that are not text."""
-        return len(self._prefix(prompt)) + len(self.end)
-
-    def run(self, prompt: str, pieces: Sequence[Sequence[int]]) -> Vectors:
-        """Unit vectors (pieces, dim) of token ids, special tokens and prompt added here."""
-        prefix = self._prefix(prompt)
-        out, mask = self.output(self.name, [[*prefix, *ids, *self.end] for ids in pieces])
-        return _unit(np.asarray(out if self.pooled else _POOL[self.pooling](out, mask), np.float32))
-
-    def _prefix(self, prompt: str) -> list[int]:
+    def before(self, prompt: str) -> list[int]:
+        """What stands before a text in its window: the special token and the prompt."""
         return self.begin + (self.tokenize([prompt])[0] if prompt else [])
 
-    def _special(self) -> tuple[list[int], list[int]]:
-        # What the tokenizer itself puts around a text, found by asking it: no name of a special token is assumed.
-        inner = self.tokenizer.encode("a", add_special_tokens=False).ids
-        full = self.tokenizer.encode("a", add_special_tokens=True).ids
-        at = next((i for i in range(len(full)) if full[i : i + len(inner)] == inner), 0)
-        return full[:at], full[at + len(inner) :]
+    def run(self, before: Sequence[int], pieces: Sequence[Sequence[int]]) -> Vectors:
+        """Unit vectors (pieces, dim) of token ids that stand behind these."""
+        out, mask = self.output(self.name, [[*before, *ids, *self.end] for ids in pieces])
+        vectors = np.asarray(out if self.pooled else _POOL[self.pooling](out, mask), np.float32)
+        norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+        return (vectors / np.maximum(norms, 1e-12)).astype(np.float32, copy=False)
 
 
 def _mean(states: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:
@@ -319,12 +310,6 @@ def _pooling(file: Path) -> str:
     if len(modes) != 1 or modes[0] not in _POOL:
         raise InvalidInput(f"the pooling in {file} is unknown", expected="mean or cls", got=" and ".join(modes))
     return modes[0]
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    unit: Vectors = (vectors / np.maximum(norms, 1e-12)).astype(np.float32, copy=False)
-    return unit
 
 
 def _frozen(rows: list[Vectors], dim: int) -> Vectors:

@@ -46,6 +46,7 @@ class CrossEncoder(OnnxModel["LogitSession", float]):
     """
 
     kind = "reader"
+    size_of = staticmethod(lambda _: _LOGIT)
 
     def __init__(self, path: str | Path, *, threads: int | None = None, cache_size: int = 2**20) -> None:
         super().__init__(Path(path), threads=threads, cache_size=cache_size)
@@ -123,10 +124,6 @@ class CrossEncoder(OnnxModel["LogitSession", float]):
 
     def _load(self) -> LogitSession:
         return LogitSession(self.path)
-
-    @staticmethod
-    def _size(value: float) -> int:
-        return _LOGIT
 
 
 class LogitSession(OnnxSession):

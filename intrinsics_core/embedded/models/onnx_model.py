@@ -12,6 +12,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 from weakref import WeakValueDictionary
@@ -97,12 +98,14 @@ class OnnxModel(ABC, Generic[Loaded, Value]):
     Attributes:
         kind: how messages call it.
         least: the least value of each argument that is a number.
+        size_of: bytes that a remembered value takes.
 
     Raises:
         InvalidInput: a number is out of range.
     """
 
     kind: ClassVar[str]
+    size_of: Callable[[Value], int]
     least: ClassVar[Mapping[str, int]] = {"threads": 1, "cache_size": 0}
 
     def __init__(self, path: Path, **arguments: int | None) -> None:
@@ -113,7 +116,7 @@ class OnnxModel(ABC, Generic[Loaded, Value]):
                 raise InvalidInput(f"{self.kind}.{name} must be at least {least}", got=str(value))
         self.threads: int = arguments["threads"] or _cores()
         self._lock = Lock()
-        self._cache: Lru[bytes, Value] = Lru(arguments["cache_size"] or 0, self._size)
+        self._cache: Lru[bytes, Value] = Lru(arguments["cache_size"] or 0, self.size_of)
         self._session: Loaded | None = None
         self._pool: tuple[int, ThreadPoolExecutor] | None = None
 
@@ -124,11 +127,6 @@ class OnnxModel(ABC, Generic[Loaded, Value]):
     @abstractmethod
     def _load(self) -> Loaded:
         """The session, loaded."""
-
-    @staticmethod
-    @abstractmethod
-    def _size(value: Value) -> int:
-        """Bytes that a remembered value takes."""
 
     def close(self) -> None:
         """Free the session, the threads and what is remembered. Using the model again loads it again."""
@@ -146,7 +144,7 @@ class OnnxModel(ABC, Generic[Loaded, Value]):
 
     def __reduce__(self) -> tuple[object, ...]:
         # Sent to another process (multiprocessing, Ray) as its arguments: sessions and threads stay home.
-        return _rebuild, (type(self), self.path, self._arguments)
+        return partial(type(self), self.path, **self._arguments), ()
 
     def _loaded(self) -> Loaded:
         """The session, which all models of the same files hold together; it is freed with the last of them."""
@@ -165,7 +163,8 @@ class OnnxModel(ABC, Generic[Loaded, Value]):
         self, items: Sequence[tuple[str, ...]], read: Callable[[list[tuple[str, ...]]], Sequence[Value]]
     ) -> list[Value]:
         """What ``read`` makes of each item. Known ones are not read again, and equal ones once."""
-        keys = [_key(item) for item in items]
+        # Lone surrogates are escaped in what is hashed.
+        keys = [hashlib.blake2b(repr(item).encode(), digest_size=16).digest() for item in items]
         found = self._cache.get_all(keys)
         if missing := {key: item for key, item in zip(keys, items, strict=True) if key not in found}:
             fresh = dict(zip(missing, read(list(missing.values())), strict=True))
@@ -224,13 +223,5 @@ def json_object(file: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _key(texts: tuple[str, ...]) -> bytes:
-    return hashlib.blake2b(repr(texts).encode(), digest_size=16).digest()  # lone surrogates are escaped in it
-
-
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _rebuild(model: type[OnnxModel[Any, Any]], path: Path, arguments: dict[str, Any]) -> OnnxModel[Any, Any]:
-    return model(path, **arguments)
