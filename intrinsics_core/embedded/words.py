@@ -175,7 +175,6 @@ def terms(text: str, *, stopwords: bool = False) -> list[str]:
 class Background:
     """Document frequencies of a large body of text, as idf in nats; ``default`` is that of a term in one document."""
 
-    documents: int
     default: float
     table: Mapping[str, float]
 
@@ -184,7 +183,7 @@ class Background:
 def background() -> Background:
     """The shipped table (``data/idf.json``, built by ``training/idf.py``), read once."""
     raw = json.loads((resources.files("intrinsics_core") / "data" / "idf.json").read_text("utf-8"))
-    return Background(int(raw["documents"]), float(raw["default"]), raw["idf"])
+    return Background(float(raw["default"]), raw["idf"])
 
 
 def idf(term: str) -> float:

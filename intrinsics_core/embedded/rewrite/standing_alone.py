@@ -151,13 +151,8 @@ def turns_cut(task: Task) -> int:
     return sum(role in ("user", "assistant") and len(text) > whole for role, text in earlier)
 
 
-# One dialogue is looked at once, though context relevance and the fact check ask for it with every document.
-@lru_cache(maxsize=32)
-def _choice(turns: tuple[Turn, ...]) -> ChoiceOfReading:
-    return choice(turns)
-
-
-_rewritten = lru_cache(maxsize=32)(rewrite)
+# One dialogue is looked at once, though a fact check asks for it with every claim.
+_choice = lru_cache(maxsize=32)(choice)
 
 
 def _meant(own: Overrides, intrinsic: str, turns: tuple[Turn, ...]) -> Program[tuple[tuple[Turn, ...], str]]:
@@ -214,7 +209,7 @@ def _answered(own: Overrides, task: Task, turns: Sequence[Turn]) -> Program[str]
 
 def query_rewrite(own: Overrides, task: Task) -> Program[QueryRewrite]:
     turns, meant = yield from _meant(own, task.intrinsic, turns_of(task))
-    found = _rewritten(turns, meant)
+    found = rewrite(turns, meant)
     return QueryRewrite(
         query=found.question,
         original=task.query,
@@ -227,5 +222,5 @@ def query_rewrite(own: Overrides, task: Task) -> Program[QueryRewrite]:
 def query_expansion(own: Overrides, task: Task) -> Program[QueryExpansion]:
     turns, meant = yield from _meant(own, task.intrinsic, turns_of(task))
     passages = [f"{document.title or ''}\n{document.text}" for document in task.documents]
-    queries = expand(_rewritten(turns, meant), turns, passages)
+    queries = expand(rewrite(turns, meant), turns, passages)
     return QueryExpansion(queries=tuple(ExpandedQuery(text=text, strategy=strategy) for text, strategy in queries))
