@@ -133,8 +133,9 @@ def _crossed(pairs: NDArray[np.intp], found: Floats, titled: Floats, owner: NDAr
     if len(begins) < 2 or not pairs.size:
         return 0.0
     held = (np.maximum.reduceat(found, begins, axis=1) + titled[:, owner[begins]]) > 0
-    both = held.any(axis=1)[pairs].all(axis=0)
-    apart = both & ~held[pairs].all(axis=0).any(axis=1)
+    first, second = held[pairs[0]], held[pairs[1]]
+    both = first.any(axis=1) & second.any(axis=1)
+    apart = both & ~(first & second).any(axis=1)
     return float(apart.sum() / max(1, both.sum()))
 
 

@@ -286,7 +286,8 @@ class VectorSession(OnnxSession):
         out, mask = self.output(self.name, [[*before, *ids, *self.end] for ids in pieces])
         vectors = np.asarray(out if self.pooled else _POOL[self.pooling](out, mask), np.float32)
         norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-        return (vectors / np.maximum(norms, 1e-12)).astype(np.float32, copy=False)
+        unit: Vectors = (vectors / np.maximum(norms, 1e-12)).astype(np.float32, copy=False)
+        return unit
 
 
 def _mean(states: NDArray[Any], mask: NDArray[Any]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ before a place.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, groupby, pairwise, takewhile
 from typing import NamedTuple
 
@@ -88,8 +88,7 @@ class Phrase(NamedTuple):
 
     @property
     def is_many(self) -> bool:
-        thing = self.text.partition(" of ")[0]
-        return thing.endswith("s") and not thing.endswith(_ONE)
+        return self.text.endswith("s") and not self.text.endswith(_ONE)
 
 
 def readings(conversation: Sequence[Turn]) -> list[Reading]:
@@ -131,22 +130,9 @@ def runs(text: str, keep: Callable[[Token], bool]) -> list[list[Token]]:
     return found
 
 
-def things(text: str, keep: Callable[[Token], bool], verbs: Set[str] = frozenset()) -> list[list[Token]]:
-    """What of the `runs` names a thing. verbs: terms that the conversation has as verbs (`_verbs`)."""
-    return [thing for _, thing in _cut(text, keep, verbs) if thing]
-
-
-def _verbs(texts: Iterable[str]) -> set[str]:
-    """Terms that stand as a verb, or as what is said of a thing, in one of the texts: "when does the pool [open]"."""
-    pairs = (pair for text in texts for pair in _cut(text, lambda t: not t.is_stop) if len(pair[0]) < 3)
-    return {token.term for run, thing in pairs for token in run if token not in thing and token.text.islower()}
-
-
-def _cut(
-    text: str, keep: Callable[[Token], bool], verbs: Set[str] = frozenset()
-) -> Iterator[tuple[list[Token], list[Token]]]:
-    """The `runs`, and the words of each that name a thing."""
-    words = tokens(text)
+def things(text: str, keep: Callable[[Token], bool]) -> list[list[Token]]:
+    """What of the `runs` names a thing."""
+    words, found = tokens(text), list[list[Token]]()
     place = {token.begin: i for i, token in enumerate(words)}
     for run in runs(text, keep):
         i, j = place[run[0].begin], place[run[-1].begin] + 1
@@ -154,10 +140,11 @@ def _cut(
         stop = min((at for mark in ".!?\n" if (at := text.find(mark, run[-1].end)) >= 0), default=len(text))
         before = [plain(word) for word in words[max(0, i - 8) : i] if word.begin >= begin]
         behind = [plain(word) for word in words[j : j + 12] if word.end <= stop]
-        yield run, _thing(run, before, behind, text[stop : stop + 1] in ("", "?"), verbs)
+        found.append(_thing(run, before, behind, text[stop : stop + 1] in ("", "?")))
+    return list(filter(None, found))
 
 
-def _thing(run: list[Token], before: list[str], behind: list[str], asks: bool, verbs: Set[str]) -> list[Token]:
+def _thing(run: list[Token], before: list[str], behind: list[str], asks: bool) -> list[Token]:
     """The words of a run that name a thing, without a verb before it and what is said of it behind: "is [the pool]
     open", "when does [the bus] leave", "you can return [shoes]", "[the soup] keeps".
 
@@ -171,8 +158,7 @@ def _thing(run: list[Token], before: list[str], behind: list[str], asks: bool, v
     if before[-1:] == ["how"] or first.isdigit() or first in NUMBER_WORDS or (len(run) == 1 and _kind(run)[0]):
         return []  # "how fast does bamboo grow", "41 metres tall"
     if alone and (
-        run[0].term in verbs
-        or (verb in {"", *ASKING} and after & _OBJECTS)  # "Hold the button"
+        (verb in {"", *ASKING} and after & _OBJECTS)  # "Hold the button"
         or (verb in BE and not asks and (first.endswith("ed") or after & PREPOSITIONS))  # "It is closed"
         or (verb in JOINERS and not asks and first.endswith("s") and after & PREPOSITIONS)  # "and closes at eight"
     ):
@@ -190,7 +176,7 @@ def _thing(run: list[Token], before: list[str], behind: list[str], asks: bool, v
         acts = word.endswith("s") and not (word.endswith("ss") or run[n - 1].text.endswith("s"))
         done = len(word) > 4 and word.endswith("ed") and not word.endswith("eed")
         said = done or word == "open" if verb in BE else told and (acts or done)
-        if not run[n].is_capitalised and (said or run[n].term in verbs):
+        if said and not run[n].is_capitalised:
             return run[:n]
     polar = {*lead} <= {"", "and", "so"}
     inverted = asks and verb in AUXILIARIES - (BE if behind or not polar else set()) and AUXILIARIES.isdisjoint(lead)
@@ -227,18 +213,11 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
     likely, least = salience([*history, last]), load_head("rewrite").thresholds["substitute"]
     # "They" are those that were talked of before, too.
     gone = frozenset[str]() if PLURAL & set(map(plain, tokens(last[1]))) else replaced(near)
-    verbs = _verbs(text for _, text in near)
     small = {token.term for _, text in near for token in tokens(text) if token.text.islower()}
     best: dict[str, Phrase] = {}
     for age, text in enumerate(latest_first(near)):
         begins = frozenset(stops.starts(text))
-        whole = things(text, lambda t: not t.is_stop and t.term in likely, verbs)
-        of = [
-            [*a, *takewhile(lambda token: token.is_capitalised, b)]
-            for a, b in pairwise(whole)
-            if b[0].is_capitalised and text[a[-1].end : b[0].begin] in (" of ", " of the ")
-        ]
-        for run in [*of, *whole]:
+        for run in things(text, lambda t: not t.is_stop and t.term in likely):
             for part in _parts(text, run):
                 past = {token.term for token in run} & gone
                 named = {token.term for token in run if token.is_capitalised or token.is_number}
@@ -254,12 +233,7 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
                     is_name = part[0].is_capitalised and part[-1].is_capitalised and len(part[0].text) > 1 and not first
                     whole_of = ("the " if _ARTICLE.search(before) else "") + text_of
                     best[text_of.casefold()] = Phrase(whole_of, score, max(held) >= least, is_name, is_place)
-    kept: list[Phrase] = []
-    for phrase in sorted(best.values(), key=lambda phrase: -phrase.score)[: 8 * MOST]:
-        # One spelling of a thing is enough, the longer one; but "Ada Quill built" may hold a name and a verb.
-        if phrase.text.istitle() or not any(phrase.text.removeprefix("the ") in other.text for other in kept):
-            kept.append(phrase)
-    return kept
+    return sorted(best.values(), key=lambda phrase: -phrase.score)[: 8 * MOST]
 
 
 def replaced(history: Sequence[Turn]) -> frozenset[str]:
@@ -300,8 +274,6 @@ def _pronouns(question: str, found: Sequence[Phrase]) -> Iterator[Reading]:
         is_place = word in PLACES and i > 0 and (prior not in BE or closes)  # not "Are there any ..."
         if not is_place and word not in THIRD:
             continue
-        if _points_inside(question, words[:i]) or _is_empty(prior, [*map(plain, words[i + 1 : i + 3])]):
-            return
         owned = word in POSSESSIVE and i + 1 < len(words) and not (word == "her" and words[i + 1].is_stop)
         able = [phrase for phrase in found if not phrase.text.isdigit()]  # "it" is no year
         if word in PERSON:  # nobody is called "the Glass Museum"
@@ -317,21 +289,6 @@ def _pronouns(question: str, found: Sequence[Phrase]) -> Iterator[Reading]:
             put = f"{'in ' if is_place else ''}{phrase.text}{suffix}"
             yield Reading(f"{question[: token.begin]}{put}{question[token.end :]}", clear and phrase is able[0])
         return
-
-
-def _is_empty(prior: str, behind: Sequence[str]) -> bool:
-    """Whether "it" stands for what comes: "Is it possible to ...", "Does it take long to ..."."""
-    return behind[-1:] in (["to"], ["that"]) and (prior in BE or behind[0] == "take")
-
-
-def _points_inside(question: str, before: Sequence[Token]) -> bool:
-    """Whether what stands before a pronoun may be what it means: "What is X and how is it taxed?". The word that opens
-    the question joins nothing: "Who built it?"
-    """
-    return any(not word.is_stop for word in before) and (
-        any(plain(word) in JOINERS or (word.is_capitalised and not word.is_stop) for word in before[1:])
-        or re.search(r"[.!?;:,]\s", question[: before[-1].end + 2]) is not None
-    )
 
 
 # Fragments.

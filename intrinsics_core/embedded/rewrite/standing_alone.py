@@ -151,8 +151,10 @@ def turns_cut(task: Task) -> int:
     return sum(role in ("user", "assistant") and len(text) > whole for role, text in earlier)
 
 
-# One dialogue is looked at once, though a fact check asks for it with every claim.
-_choice = lru_cache(maxsize=32)(choice)
+# One dialogue is looked at once, though context relevance and the fact check ask for it with every document.
+@lru_cache(maxsize=32)
+def _choice(turns: tuple[Turn, ...]) -> ChoiceOfReading:
+    return choice(turns)
 
 
 def _meant(own: Overrides, intrinsic: str, turns: tuple[Turn, ...]) -> Program[tuple[tuple[Turn, ...], str]]:
