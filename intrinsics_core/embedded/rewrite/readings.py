@@ -88,7 +88,8 @@ class Phrase(NamedTuple):
 
     @property
     def is_many(self) -> bool:
-        return self.text.endswith("s") and not self.text.endswith(_ONE)
+        thing = self.text.partition(" of ")[0]
+        return thing.endswith("s") and not thing.endswith(_ONE)
 
 
 def readings(conversation: Sequence[Turn]) -> list[Reading]:
@@ -217,7 +218,13 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
     best: dict[str, Phrase] = {}
     for age, text in enumerate(latest_first(near)):
         begins = frozenset(stops.starts(text))
-        for run in things(text, lambda t: not t.is_stop and t.term in likely):
+        whole = things(text, lambda t: not t.is_stop and t.term in likely)
+        of = [
+            [*a, *takewhile(lambda token: token.is_capitalised, b)]
+            for a, b in pairwise(whole)
+            if b[0].is_capitalised and text[a[-1].end : b[0].begin] in (" of ", " of the ")
+        ]
+        for run in [*of, *whole]:
             for part in _parts(text, run):
                 past = {token.term for token in run} & gone
                 named = {token.term for token in run if token.is_capitalised or token.is_number}
