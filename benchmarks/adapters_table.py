@@ -2,9 +2,12 @@
 
     RAG_INTRINSICS_MODELS=FOLDER RAG_INTRINSICS_DATA=FOLDER python -m benchmarks.adapters_table --base smollm
         [--rows 400] [--test 100] [--intrinsics answerability context-relevance] [--kinds lora alora] [--work FOLDER]
+        [--set customers]
 
 Rows are those of `intrinsics train --rows`. Whole groups of them (articles, conversations) are held out before anything
-is trained: a fifth of all rows. Rows above `--characters` are left out of both parts, so that a CPU comes to an end.
+is trained: a fifth of all rows. With `--set`, the gate is trained on the questions of our written texts (the part that
+the reader is trained on) and measured on a set of `benchmarks.quality_everyday`, which nothing is trained on. Rows
+above `--characters` are left out of both parts, so that a CPU comes to an end.
 The base model is asked by the profile `prompted`; each adapter by the file that was written beside it; the embedded
 default and word coverage judge the same cases. All intervals are 95%, of a bootstrap over cases. What lies in `--work`
 is not made again: a run that was ended goes on. Needs the extras `[train,transformers]`.
@@ -25,6 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fetch_models import FOLDER, MODELS, folder
+from benchmarks.quality_everyday import read
+from benchmarks.real_models import GATE, Item, plainest
+from benchmarks.real_models import Table as Asked
 from intrinsics_core import as_runtime
 from intrinsics_core.bench import table as table_of
 from intrinsics_core.bench.base import Case, Observed, Table
@@ -32,9 +38,12 @@ from intrinsics_core.bench.intervals import difference, interval, pooled
 from intrinsics_core.bench.reporting import Number, shown
 from intrinsics_core.bench.running import run_cases, seen
 from intrinsics_core.calibration.truths import truth
+from intrinsics_core.protocol.results import Answerability
+from intrinsics_core.replies.readers import ANSWERABLE
 from intrinsics_core.training import train
 from intrinsics_core.training.rows_from import build
 from intrinsics_core.training.split import split
+from training.reader.written import texts
 
 SEED = 7
 HELD = 0.2
@@ -56,16 +65,45 @@ def rows_of(intrinsic: str, data: Path, count: int, test: int, characters: int) 
     found, _ = build(intrinsic, data)
     grouped = [Grouped(row, str(row.get("group", row["id"]))) for row in found for row in judgements(intrinsic, row)]
     learned, held = split(grouped, HELD, SEED)  # type: ignore[arg-type]  # rows have groups as examples do
-    parts = []
-    for part, most in ((learned, count), (held, test)):
-        short = [one.row for one in part if len(json.dumps([one.row["messages"], one.row["documents"]])) <= characters]
-        random.Random(SEED).shuffle(short)
-        chosen = []
-        for true in (True, False):  # short rows are mostly of one class
-            chosen += [row for row in short if truth(row["result"], intrinsic) == true][: most // 2]
-        random.Random(SEED).shuffle(chosen)
-        parts.append(chosen)
-    return parts[0], parts[1]
+    return (
+        balanced(intrinsic, [one.row for one in learned], count, characters),
+        balanced(intrinsic, [one.row for one in held], test, characters),
+    )
+
+
+def balanced(intrinsic: str, rows: Sequence[Mapping[str, Any]], most: int, characters: int) -> list[Mapping[str, Any]]:
+    """So many of the short rows, half of each class as far as there are as many."""
+    short = [row for row in rows if len(json.dumps([row["messages"], row["documents"]])) <= characters]
+    random.Random(SEED).shuffle(short)
+    chosen = []
+    for true in (True, False):  # short rows are mostly of one class
+        chosen += [row for row in short if truth(row["result"], intrinsic) == true][: most // 2]
+    random.Random(SEED).shuffle(chosen)
+    return chosen
+
+
+def everyday_rows(name: str, data: Path, count: int, test: int, characters: int) -> tuple[list[Any], list[Any]]:
+    """(questions of written texts to train on, questions of an everyday set to measure on)."""
+    learned = [
+        question_row(text.key, question, answerable)
+        for text in texts("train")
+        for answerable, asked in ((True, [one[0] for one in text.asked]), (False, text.unanswered))
+        for question in asked
+    ]
+    held = [question_row(one.document, one.question, one.answerable) for one in read(name, data)[1]]
+    gate = "answerability"
+    return balanced(gate, learned, count, characters), balanced(gate, held, test, characters)
+
+
+def question_row(document: str, question: str, answerable: bool) -> dict[str, Any]:
+    """A row of answerability; its group is the document."""
+    return {
+        "id": f"{document}\n{question}",
+        "messages": [{"role": "user", "content": question}],
+        "documents": [document],
+        "result": {"label": "answerable" if answerable else "unanswerable", "probability": float(answerable)},
+        "group": document,
+    }
 
 
 def judgements(intrinsic: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -112,6 +150,19 @@ def told(cases: Sequence[Case], runtime: Any, kept: Path, profile: str | None = 
     return [one.observed for one in seen(found)], seconds
 
 
+def told_plainly(rows: Sequence[Mapping[str, Any]], cases: Sequence[Case], runtime: Any, kept: Path) -> list[Any]:
+    """What the base model says to the plainest question, yes or no; kept in a file."""
+    if not kept.exists():
+        items = [Item(i, row["documents"][0], row["messages"][-1]["content"]) for i, row in enumerate(rows)]
+        asked = Asked("answerability", items, lambda item: cases[item.text].call(), plainest=GATE)
+        kept.write_text(json.dumps(plainest(asked, runtime)))
+    shares = json.loads(kept.read_text())
+    verdicts = [
+        None if share is None else Answerability(label=ANSWERABLE[share < 0.5], probability=share) for share in shares
+    ]
+    return [verdict and case.observe(verdict) for verdict, case in zip(verdicts, cases, strict=True)]
+
+
 def line(
     name: str, table: Table, intrinsic: str, found: Sequence[Observed | None], base: Sequence[Any], cost: str
 ) -> str:
@@ -132,9 +183,13 @@ def line(
 
 
 def show(intrinsic: str, base: Path, options: Any) -> None:
-    work = options.work / f"{base.name}-{intrinsic}-{options.rows}"
+    work = options.work / f"{base.name}-{intrinsic}-{options.set or 'rows'}-{options.rows}"
     work.mkdir(parents=True, exist_ok=True)
-    rows, test = rows_of(intrinsic, options.data, options.rows, options.test, options.characters)
+    sizes = options.rows, options.test, options.characters
+    if options.set:
+        rows, test = everyday_rows(options.set, options.data, *sizes)
+    else:
+        rows, test = rows_of(intrinsic, options.data, *sizes)
     table = table_of(intrinsic)
     assert table.own is not None
     cases = [table.own(row) for row in test]
@@ -150,6 +205,8 @@ def show(intrinsic: str, base: Path, options: Any) -> None:
         print(line(name, table, intrinsic, found, prompted, "" if cost is None else f"{cost:.2f}"), flush=True)
 
     put("base, prompted", prompted, seconds)
+    if intrinsic == "answerability":
+        put("base, yes or no", told_plainly(test, cases, as_runtime(model), work / "plainest.json"), None)
     for kind in options.kinds:
         runtime = as_runtime({**model, "adapters": {intrinsic: str(work / kind)}})
         found, seconds = told(cases, runtime, work / f"{kind}.json", f"io.yaml:{work / kind}")
@@ -172,6 +229,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="*", choices=("lora", "alora"), default=["lora", "alora"])
     parser.add_argument("--rows", type=int, default=400)
     parser.add_argument("--test", type=int, default=100)
+    parser.add_argument("--set", choices=("plain", "hard", "customers"), help="what the gate is measured on")
     parser.add_argument("--characters", type=int, default=900, help="of question and documents")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--batch", type=int, default=4)
@@ -190,7 +248,7 @@ def main() -> None:
         base = MODELS[options.base].safetensors(models)
     if options.data is None:
         parser.error("RAG_INTRINSICS_DATA names no folder: see docs/data.md")
-    for intrinsic in options.intrinsics:
+    for intrinsic in ["answerability"] if options.set else options.intrinsics:
         show(intrinsic, base, options)
 
 

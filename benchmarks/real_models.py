@@ -51,6 +51,9 @@ from intrinsics_core.runtimes.cascade import Cascade
 from intrinsics_core.training.working_type import working_type
 
 DOORS = ("llama_cpp", "vllm", "transformers")
+_ABOUT = "Document: {document}\n\nQuestion: {question}\n\n"
+GATE = _ABOUT + "Does the document contain the answer to the question? Answer yes or no."
+"""The gate as the plainest question."""
 SEED = 0
 
 
@@ -173,15 +176,12 @@ def tables(name: str, count: int) -> list[Table]:
 
         return call
 
-    about = "Document: {document}\n\nQuestion: {question}\n\n"
-    said = about + "Answer: {answer}\n\n"
-    gate = about + "Does the document contain the answer to the question? Answer yes or no."
-    support = said + "Does the document support all of the answer? Answer yes or no."
+    support = _ABOUT + "Answer: {answer}\n\nDoes the document support all of the answer? Answer yes or no."
     return [
         Table("answerability", questions, of("answerability", "question", "document"), lambda r: r.probability,
-              plainest=gate),
+              plainest=GATE),
         Table("context-relevance", questions, of("context-relevance", "question", "document"),
-              lambda r: r.judgements[0].score, lambda r: r.judgements[0].label, gate),
+              lambda r: r.judgements[0].score, lambda r: r.judgements[0].label, GATE),
         Table("hallucination-detection", judged, of("hallucination-detection", "answer", "document"),
               lambda r: r.score, plainest=support),
         Table("fact-check", judged, of("fact-check", "answer", "document"), lambda r: r.score,

@@ -21,9 +21,8 @@ from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, sentence_ids, writers
 
 ANSWERABLE = (
-    "Judge whether the documents hold the information needed to answer the last user turn of the conversation: the "
-    "documents alone, not what you know. Say 'unanswerable' if they do not, 'answerable' if they do. State your "
-    "confidence in the label from 0 to 1."
+    "Do the documents hold the information that answers the last user turn of the conversation? Judge by the documents "
+    "alone. Say 'unanswerable' if they do not, 'answerable' if they do. State your confidence in the label from 0 to 1."
 )
 _ADDRESSES = ("yes", "no")
 

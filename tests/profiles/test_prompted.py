@@ -131,7 +131,7 @@ def test_an_answer_from_the_documents() -> None:
     request = asked("answer", [{"role": "system", "content": "Be brief."}, *ASKED])
     assert request.messages and request.constraint is None
     system, user = request.messages
-    assert "documents alone" in system.content
+    assert "documents alone" in user.content and "documents alone" not in system.content
     shown = data_of(user.content)
     assert shown["conversation"][-1] == ASKED[0]
     assert [document["text"] for document in shown["documents"]] == DOCUMENTS
