@@ -12,7 +12,7 @@ What it is not: a reader. A claim wrongly said to claim nothing is never judged,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -91,11 +91,10 @@ class _TurnWithCalls:
         known = " ".join([self.asked, *told, *self.outputs])
         return keys_of(_PARTS_OF_NAMES.sub(" ", known)) | keys_of(known)
 
-    def did(self, sentence: str, details: Sequence[Unit]) -> bool:
-        """Whether all these names and numbers stand here, and a call has the effect that a sentence reports."""
+    def did(self, sentence: str) -> bool:
+        """Whether a call has the effect that a sentence reports."""
         read = (places_of_call(sentence, call.name, str(call.arguments)) for call in self.calls)
-        stand = all(unit.keys & self.keys for unit in details)
-        return stand and any(load_text_head("calls").kind(each) == "done" for each in read)
+        return any(load_text_head("calls").kind(each) == "done" for each in read)
 
 
 class Spoken:
@@ -135,15 +134,29 @@ class Spoken:
         return kind == "self" and self._is_known(sentence)
 
     def _done(self, sentence: str, question: str) -> bool:
-        *earlier, last = self._turns
+        last = len(self._turns) - 1
         details = [unit for unit in claim(sentence).units if unit.is_detail]
-        if last.did(sentence, details):
+        if last in self._holding(details) and self._turns[last].did(sentence):
             return True
         # A call of an earlier turn is no reason to believe that a new task was done.
-        if not all(asks_what_was_done(span.text) for span in laid_out(last.asked)):
+        if not all(asks_what_was_done(span.text) for span in laid_out(self._turns[last].asked)):
             return False
         details += [unit for unit in claim(question).units if unit.is_detail]
-        return any(turn.did(sentence, details) for turn in earlier)
+        return any(self._turns[number].did(sentence) for number in self._holding(details) if number != last)
+
+    def _holding(self, details: Sequence[Unit]) -> Collection[int]:
+        """The numbers of the turns in which all these names and numbers stand, found without a look at each turn."""
+        found = [set[int]().union(*(self._by_key.get(key, ()) for key in unit.keys)) for unit in details]
+        return set.intersection(*found) if found else range(len(self._turns))
+
+    @cached_property
+    def _by_key(self) -> dict[str, list[int]]:
+        """The numbers of the turns, by the keys in them."""
+        found: dict[str, list[int]] = {}
+        for number, turn in enumerate(self._turns):
+            for key in turn.keys:
+                found.setdefault(key, []).append(number)
+        return found
 
     def _is_known(self, sentence: str) -> bool:
         """Whether the names and numbers of a sentence were told by the system or the user.
