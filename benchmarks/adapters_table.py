@@ -150,7 +150,7 @@ def told(cases: Sequence[Case], runtime: Any, kept: Path, profile: str | None = 
     return [one.observed for one in seen(found)], seconds
 
 
-def told_plainly(rows: Sequence[Mapping[str, Any]], cases: Sequence[Case], runtime: Any, kept: Path) -> list[Any]:
+def plain_verdicts(rows: Sequence[Mapping[str, Any]], cases: Sequence[Case], runtime: Any, kept: Path) -> list[Any]:
     """What the base model says to the plainest question, yes or no; kept in a file."""
     if not kept.exists():
         items = [Item(i, row["documents"][0], row["messages"][-1]["content"]) for i, row in enumerate(rows)]
@@ -206,7 +206,7 @@ def show(intrinsic: str, base: Path, options: Any) -> None:
 
     put("base, prompted", prompted, seconds)
     if intrinsic == "answerability":
-        put("base, yes or no", told_plainly(test, cases, as_runtime(model), work / "plainest.json"), None)
+        put("base, yes or no", plain_verdicts(test, cases, as_runtime(model), work / "plainest.json"), None)
     for kind in options.kinds:
         runtime = as_runtime({**model, "adapters": {intrinsic: str(work / kind)}})
         found, seconds = told(cases, runtime, work / f"{kind}.json", f"io.yaml:{work / kind}")

@@ -20,7 +20,7 @@ from haystack_integrations.components.rankers.rag_intrinsics import (
 from haystack_integrations.components.routers.rag_intrinsics import RagIntrinsicsAnswerabilityRouter
 from haystack_integrations.components.validators.rag_intrinsics import RagIntrinsicsAnswerCheck
 
-from intrinsics_core.demo.story import CHECKS, KEPT, RETRIEVED, Question, Said, Story, answered, told, verdicts_of
+from intrinsics_core.demo.story import CHECKS, KEPT, RETRIEVED, Question, Said, Story, answer_from, turns, verdicts_of
 from intrinsics_core.protocol import task as conversation
 from intrinsics_core.protocol.results import Answerability, ContextRelevance, QueryRewrite, Ranking
 from intrinsics_core.render.trace import Turn
@@ -54,7 +54,7 @@ class Answerer:
 
     @component.output_types(replies=list[ChatMessage])
     def run(self, query: str, documents: list[Document], invented: str = "") -> dict[str, Any]:
-        answer = answered(self.runtime, query, [*map(_document, documents)])
+        answer = answer_from(self.runtime, query, [*map(_document, documents)])
         return {"replies": [ChatMessage.from_assistant(" ".join(filter(None, (answer, invented))))]}
 
 
@@ -110,7 +110,7 @@ def play(
         data = {"rewriter": {"query": question.ask, "history": history}, "answerer": {"invented": question.invented}}
         return _turn(question, tale.refusal, chain.run(data, include_outputs_from=wanted))
 
-    return told(questions, tell)
+    return turns(questions, tell)
 
 
 def _turn(question: Question, refusal: str, found: dict[str, Any]) -> Turn:

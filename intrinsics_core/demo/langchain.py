@@ -25,9 +25,9 @@ from intrinsics_core.demo.story import (
     Question,
     Said,
     Story,
-    answered,
+    answer_from,
     rankings_of,
-    told,
+    turns,
     verdicts_of,
 )
 from intrinsics_core.protocol import task as conversation
@@ -106,7 +106,7 @@ def _with_invention(state: dict[str, Any]) -> AIMessage:
 
 def answerer(runtime: Runtime) -> Runnable[Any, str]:
     """From ``{"question", "documents"}`` to an answer: by the runtime's language model, or by quoting."""
-    return RunnableLambda(lambda state: answered(runtime, state["question"], [*map(_document, state["documents"])]))
+    return RunnableLambda(lambda state: answer_from(runtime, state["question"], [*map(_document, state["documents"])]))
 
 
 def play(
@@ -120,7 +120,7 @@ def play(
         given = {"question": question.ask, "chat_history": history, "invented": question.invented}
         return _turn(question, asked.invoke(given))
 
-    return told(questions, tell)
+    return turns(questions, tell)
 
 
 def _turn(question: Question, state: dict[str, Any]) -> Turn:

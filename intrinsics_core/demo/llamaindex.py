@@ -25,9 +25,9 @@ from intrinsics_core.demo.story import (
     Question,
     Said,
     Story,
-    answered,
+    answer_from,
     rankings_of,
-    told,
+    turns,
     verdicts_of,
 )
 from intrinsics_core.protocol.results import Answerability, QueryRewrite
@@ -108,7 +108,7 @@ class _AnsweringSynthesizer(BaseSynthesizer):
         self.runtime = runtime
 
     def get_response(self, query_str: str, text_chunks: Sequence[str], invented: str = "", **kwargs: Any) -> str:
-        answer = answered(self.runtime, query_str, [*map(Document, text_chunks)])
+        answer = answer_from(self.runtime, query_str, [*map(Document, text_chunks)])
         return " ".join(filter(None, (answer, invented)))
 
     async def aget_response(self, query_str: str, text_chunks: Sequence[str], **kwargs: Any) -> str:
@@ -135,7 +135,7 @@ def play(tale: Story, questions: Sequence[Question], documents: Sequence[Documen
         history = [ChatMessage(text, role=role) for pair in said for text, role in zip(pair, roles, strict=True)]
         return _turn(question, engine.ask(question.ask, history, question.invented))
 
-    return told(questions, tell)
+    return turns(questions, tell)
 
 
 def _turn(question: Question, steps: Steps) -> Turn:

@@ -70,7 +70,7 @@ Said = Sequence[tuple[str, str]]
 """What was said so far: each question with its answer."""
 
 
-def told(questions: Sequence[Question], tell: Callable[[Question, Said], Turn]) -> Iterator[Turn]:
+def turns(questions: Sequence[Question], tell: Callable[[Question, Said], Turn]) -> Iterator[Turn]:
     """Ask the questions in one conversation; each turn as it ends, with the time that it took."""
     said: list[tuple[str, str]] = []
     for question in questions:
@@ -80,7 +80,7 @@ def told(questions: Sequence[Question], tell: Callable[[Question, Said], Turn]) 
         said.append((question.ask, turn.answer))
 
 
-def answered(runtime: Runtime, question: str, documents: Sequence[Document]) -> str:
+def answer_from(runtime: Runtime, question: str, documents: Sequence[Document]) -> str:
     """An answer from these passages: by the runtime's language model, or by quoting where it has none.
 
     What is quoted is the best sentence and the best other one of its passage, in the order of the passage.

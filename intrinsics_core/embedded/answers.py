@@ -246,12 +246,12 @@ def leans(sentence: str, following: str, before: str, titles: Sequence[str]) -> 
     """
     from intrinsics_core.embedded.about import only_names_one
     from intrinsics_core.embedded.claims import NUMBERING, makes_claim
-    from intrinsics_core.embedded.short_answers import begun
+    from intrinsics_core.embedded.short_answers import beginning
     from intrinsics_core.embedded.view import read_answer
     from intrinsics_core.embedded.words import told_apart
 
     # A marker alone ("-") begins an item whose words are not written yet.
     formed = read_answer([sentence, following if following.split()[1:] else f"{following} word"])[0]
-    if heading_level(formed) or NUMBERING.match(sentence) or begun(sentence).is_bare:
+    if heading_level(formed) or NUMBERING.match(sentence) or beginning(sentence).is_bare:
         return True
     return only_names_one(formed, told_apart(titles)) or (not before.strip() and not makes_claim(sentence))

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from intrinsics_core.embedded.heads import hashed, load_text_head, places
-from intrinsics_core.embedded.short_answers import begun
+from intrinsics_core.embedded.short_answers import beginning
 from intrinsics_core.embedded.turns import asks_what_was_done, true_answer
 from intrinsics_core.embedded.words import Unit, claim, keys_of, terms, tokens
 from intrinsics_core.protocol.task import Message, Task, ToolCall
@@ -50,7 +50,7 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         alone: whether it is all that a question was answered with. "1.50" is a price then and no number of a list.
     """
     text = sentence.strip()
-    if begun(text).is_bare or not claim(text).units or (is_fence(text) and len(text.split()) == 1):
+    if beginning(text).is_bare or not claim(text).units or (is_fence(text) and len(text.split()) == 1):
         return False
     if not alone and _MARKER.match(text) and not NUMBERING.match(text):
         return False
@@ -119,7 +119,7 @@ class Spoken:
             question: that of the user which it answers; "" where nobody can tell which.
             vectors: the sentence's vectors by the encoder that ships; None: the words alone decide.
         """
-        said = begun(sentence).says
+        said = beginning(sentence).says
         if said:
             asked = laid_out(question)[-1].text if question.strip() else ""
             if true_answer(asked) == said:

@@ -290,13 +290,13 @@ def answer_relevance(own: Overrides, task: Task) -> Program[AnswerRelevance]:
     import numpy as np
 
     from intrinsics_core.embedded.claims import makes_claim
-    from intrinsics_core.embedded.short_answers import begun
+    from intrinsics_core.embedded.short_answers import beginning
 
     said = [sentence.text for sentence in task.response_sentences]
     claimed = " ".join(text for text in said if makes_claim(text, alone=len(said) == 1))
     if not claimed and said and all(text.rstrip().endswith("?") for text in said):
         return AnswerRelevance(label=None, score=None, reason="the answer is a question back")
-    if not claimed and (any(begun(text).is_bare for text in said) or len(task.response.split()) <= _A_WORD):
+    if not claimed and (any(beginning(text).is_bare for text in said) or len(task.response.split()) <= _A_WORD):
         reason = "too short an answer to tell without a language model"
         return AnswerRelevance(label=None, score=None, reason=reason)
     if not claimed:

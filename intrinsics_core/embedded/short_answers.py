@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from intrinsics_core.embedded.words import claim, terms
 from intrinsics_core.text.layout import laid_out
+from intrinsics_core.text.memory import remembered
 from intrinsics_core.text.words import AUXILIARY, BEGINS, GREETING, NO, SADLY, SURELY, THANKS, YES
 
 # The words of other languages are no word or abbreviation of another ("si", "hai" and "tak" are).
@@ -50,7 +51,7 @@ _LONGEST_QUESTION = 200  # characters of a question: what is read has room for s
 _LONGEST_READ = 280  # characters of a question and an answer of several words together
 
 
-class Begun(NamedTuple):
+class Beginning(NamedTuple):
     """How an answer begins.
 
     is_bare: it is a yes, a no or another word that stands for a whole sentence, alone or with words that have no
@@ -63,15 +64,15 @@ class Begun(NamedTuple):
     opens: str | None = None
 
 
-@lru_cache(maxsize=1024)
-def begun(answer: str) -> Begun:
+@remembered(1024)
+def beginning(answer: str) -> Beginning:
     text = unicodedata.normalize("NFC", answer)
     found = _BEGUN.match(text)
     if found is None:
-        return Begun()
+        return Beginning()
     said = "Yes." if found["yes"] else "No." if found["no"] else None
     is_bare = not any(map(str.isalnum, text[found.end() :])) or _without_content(text)
-    return Begun(is_bare, said if is_bare else None, said if _PAUSE.match(text, found.end()) else None)
+    return Beginning(is_bare, said if is_bare else None, said if _PAUSE.match(text, found.end()) else None)
 
 
 def _without_content(text: str) -> bool:
@@ -91,7 +92,7 @@ def plainly(sentences: Sequence[str], question: str, *, whole: bool = True) -> l
     if is_polar(question):
         polite = _POLITE.match(sentences[0]) if whole and len(sentences) == 1 else None
         return ["Yes." if polite["yes"] else "No."] if polite else list(sentences)
-    read = [(text, begun(text)) for text in sentences]
+    read = [(text, beginning(text)) for text in sentences]
     return [_FIRST.sub("", text) if how.opens == "Yes." and not how.is_bare else text for text, how in read]
 
 
@@ -104,9 +105,9 @@ def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True)
     found = []
     for i, text in enumerate(sentences):
         before = sentences[i - 1] if i else ""
-        if begun(text).is_bare and is_polar(before) and not _TO_THE_USER.search(before):
+        if beginning(text).is_bare and is_polar(before) and not _TO_THE_USER.search(before):
             found.append(before)
-        elif not own or not begun(text).is_bare:
+        elif not own or not beginning(text).is_bare:
             found.append(question)
         else:  # a question that says "it" goes on with the one before it
             found.append(f"{own[i - 1]} {own[i]}" if i and _POINTS.search(own[i]) else own[i])
@@ -150,7 +151,7 @@ def stated(answer: str, question: str) -> str:
     """What is looked up for a sentence of an answer: itself, or behind its question where it is bare. "Yes, it does."
     is "Yes.", and so is a yes of another language.
     """
-    how = begun(answer)
+    how = beginning(answer)
     return f"{_question_last(question)} {how.says or answer}" if how.is_bare and question.strip() else answer
 
 
@@ -161,7 +162,7 @@ def in_context(answer: str, question: str, *, whole: bool = False) -> str:
     beside the ``whole`` of its sources; not so where something is to be done ("Look up the rent and send it to Tom.").
     An answer that has just the words of its question is read alone: what was asked does not make it true.
     """
-    if begun(answer).is_bare:
+    if beginning(answer).is_bare:
         return stated(answer, question)
     asked, words = question.strip(), len(answer.split())
     short = words < _SHORT and len(answer) < 10 * _SHORT  # to `split`, a Chinese sentence is one word
@@ -184,21 +185,21 @@ def _question_last(turn: str) -> str:
 
 def contrary(answer: str) -> str | None:
     """The answer that a bare yes or no is weighed against; None for any other text."""
-    said = begun(answer).says
+    said = beginning(answer).says
     return said and ("No." if said == "Yes." else "Yes.")
 
 
 def weighed(answer: str, own: float, other: float) -> float:
     """The logit of a bare yes or no, from the reader's logits of it and of its `contrary`."""
     won = own - other - _MARGIN
-    if begun(answer).says == "Yes.":
+    if beginning(answer).says == "Yes.":
         return won
     return min(own, won) if own >= _SURE else min(0.0, won)
 
 
 def leads(answer: str, question: str) -> str | None:
     """The yes or no in front of other words that answers a question of yes or no ("No, that is too late."), bare."""
-    how = begun(answer)
+    how = beginning(answer)
     return how.opens if is_polar(question) and not how.is_bare else None
 
 

@@ -28,7 +28,7 @@ from intrinsics_core.embedded.about import only_names_one
 from intrinsics_core.embedded.claims import NUMBERING, claims_nothing, makes_claim
 from intrinsics_core.embedded.evidence import FEATURES, CitationRule, Evidence, cite, scores_of
 from intrinsics_core.embedded.heads import SURE, bounded, just_below
-from intrinsics_core.embedded.short_answers import begun
+from intrinsics_core.embedded.short_answers import beginning
 from intrinsics_core.embedded.sources import Sources
 from intrinsics_core.embedded.turns import asks
 from intrinsics_core.embedded.view import only_names
@@ -287,7 +287,7 @@ def support(
     for i, found in enumerate(evidence):
         bare = found.bare and i not in reported and not claims_nothing(found.sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
-        held = held or (asked and begun(found.sentence).opens is not None)
+        held = held or (asked and beginning(found.sentence).opens is not None)
         vectors = None if own_encoder else found.vectors
         says = i not in reported and makes_claim(found.sentence, vectors, held, alone)
         claims = bare or (says and not _only_names(sentences, i, sources))

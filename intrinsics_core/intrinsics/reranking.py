@@ -133,6 +133,8 @@ def reranking(
 
 def _program(task: Task, profile: Profile, *, mode: Mode | None, programs: Mapping[str, _Ranker]) -> Program[Ranking]:
     chosen = mode or _default(profile)
+    if chosen not in programs:
+        raise unknown("the mode of the profile is unknown", chosen, tuple(programs), intrinsic="reranking")
     found = yield from programs[chosen](task, profile)
     return found.model_copy(update={"mode": chosen})
 

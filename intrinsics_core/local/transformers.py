@@ -267,7 +267,7 @@ def _loaded(given: TransformersConfig) -> tuple[Any, Any]:
     with extra("transformers", "the transformers runtime is not installed ({error})"):
         import torch  # noqa: F401  (looked for, and used where the model is loaded)
         from transformers import AutoTokenizer
-    with refusing(f"the model {given.model!r}"):
+    with load_errors(f"the model {given.model!r}"):
         tokenizer = AutoTokenizer.from_pretrained(given.model, revision=given.revision, trust_remote_code=False)
     return base_model(given.model, given.revision, given.device, given.dtype).eval(), tokenizer
 
@@ -281,7 +281,7 @@ def base_model(model: str, revision: str | None, device: str | None, dtype: str)
     import torch
     from transformers import AutoModelForCausalLM
 
-    with refusing(f"the model {model!r}"):
+    with load_errors(f"the model {model!r}"):
         loaded = AutoModelForCausalLM.from_pretrained(
             model, revision=revision, use_safetensors=True, trust_remote_code=False,
             dtype=dtype if dtype == "auto" else getattr(torch, dtype),
@@ -290,7 +290,7 @@ def base_model(model: str, revision: str | None, device: str | None, dtype: str)
 
 
 @contextmanager
-def refusing(what: str) -> Iterator[None]:
+def load_errors(what: str) -> Iterator[None]:
     """Within it, whatever keeps a model from being loaded is an error of this library.
 
     Raises:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core._support.extras import install_command
-from intrinsics_core.local.transformers import base_model, refusing
+from intrinsics_core.local.transformers import base_model, load_errors
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.training.checkpoints import CHECKPOINTS, WHOLE
 from intrinsics_core.training.examples import Example
@@ -45,7 +45,7 @@ def needed() -> None:
 def tokenizer_of(base: Base) -> Any:
     from transformers import AutoTokenizer
 
-    with refusing(f"the tokenizer of {base.model!r}"):
+    with load_errors(f"the tokenizer of {base.model!r}"):
         return AutoTokenizer.from_pretrained(base.model, revision=base.revision, trust_remote_code=False)
 
 
@@ -53,7 +53,7 @@ def context_of(base: Base) -> int | None:
     """Tokens that the model was made for, None where it does not say."""
     from transformers import AutoConfig
 
-    with refusing(f"the model {base.model!r}"):
+    with load_errors(f"the model {base.model!r}"):
         config = AutoConfig.from_pretrained(base.model, revision=base.revision, trust_remote_code=False)
     return getattr(config.get_text_config(), "max_position_embeddings", None)
 

@@ -18,7 +18,7 @@ from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.rewrite.keywords import expand, rewrite
 from intrinsics_core.embedded.rewrite.readings import is_framed, new_thing, readings
 from intrinsics_core.embedded.rewrite.salience import LONGEST_TURN, dependence, heard
-from intrinsics_core.embedded.short_answers import begun, is_polar
+from intrinsics_core.embedded.short_answers import beginning, is_polar
 from intrinsics_core.embedded.turns import (
     Turn,
     accepted_offer,
@@ -205,7 +205,7 @@ def _answered(own: Overrides, task: Task, turns: Sequence[Turn]) -> Program[str]
     question of yes or no.
     """
     said = asked_before(turns) is not None and is_answered_itself(turns)
-    question = yield from asked_alone(own, task, back=not (said and begun(task.response).is_bare))
+    question = yield from asked_alone(own, task, back=not (said and beginning(task.response).is_bare))
     return question.replace("?", ".") if said and is_polar(question) else question
 
 
