@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import weakref
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Protocol
 
 
@@ -64,19 +64,20 @@ def _after_imports() -> None:
 
     What loads when it is first used, such as the client of a server, may be under way in any moment.
     """
-    frame = sys._getframe()
-    while frame.f_back:
-        frame = frame.f_back
-        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
-            return  # the fork itself is part of an import
+    if _imports(sys._getframe()):
+        return  # the fork itself is part of an import
     until = time.monotonic() + _PATIENCE
-    while _importing() and time.monotonic() < until:
+    while any(map(_imports, sys._current_frames().values())) and time.monotonic() < until:
         time.sleep(_LOOK)
 
 
-def _importing() -> bool:
-    specs = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
-    return any(getattr(spec, "_initializing", False) for spec in specs)
+def _imports(frame: FrameType | None) -> bool:
+    """Whether a thread is inside an import: from the search for a module's file on it holds that module's lock."""
+    while frame:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _renew_all() -> None:

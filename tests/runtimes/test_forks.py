@@ -166,6 +166,26 @@ def test_the_embedded_runtime_in_a_forked_child_while_its_locks_are_held():
     assert ended.returncode == 0, ended.stderr[-3000:]
 
 
+def test_a_fork_waits_for_a_module_that_another_thread_looks_for():
+    """The lock of a module is held from the search for its file on, which takes its time on a busy machine."""
+    script = """
+        from importlib.abc import MetaPathFinder
+        class SlowDisk(MetaPathFinder):
+            def find_spec(self, name, path=None, target=None):
+                if name == "colorsys":
+                    looking.set()
+                    time.sleep(0.3)
+        looking = threading.Event()
+        sys.meta_path.insert(0, SlowDisk())
+        assert "colorsys" not in sys.modules
+        threading.Thread(target=__import__, args=("colorsys",)).start()
+        looking.wait()
+        ended_well(in_a_child(lambda: __import__("colorsys")))
+    """
+    ended = forking(script, "http://127.0.0.1:9")
+    assert ended.returncode == 0, ended.stderr[-3000:]
+
+
 @pytest.mark.slow
 def test_nothing_is_imported_after_warming_up():
     """A child that is forked in the middle of an import waits for it for ever: there must be no such moment."""
