@@ -87,7 +87,7 @@ def test_no_passage_and_no_conversation_is_on_both_sides(folder):
 
 def test_every_set_with_a_split_is_read(folder):
     read = {*CLAIMS, *QUESTIONS, "wikipedia_passages", "qr_canard_dev", "qr_cast_ikat"}
-    read |= {"everyday_frames", "fictional", "turned", "written", "conversations"}
+    read |= {"everyday_frames", "ranges", "fictional", "turned", "written", "conversations"}
     assert read == set(SPLITS)
 
 

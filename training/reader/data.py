@@ -51,6 +51,7 @@ LICENCES = {
     "qr_canard_dev": "CC BY-SA 4.0",
     "qr_cast_ikat": "MIT",
     "everyday_frames": "Apache-2.0 (written for this project: training/reader/everyday_frames.txt)",
+    "ranges": "Apache-2.0 (written for this project: training/reader/ranges.txt)",
     "fictional": "Apache-2.0 (written for this project: training/reader/fictional.txt)",
     "turned": "Apache-2.0 (written for this project: training/reader/turned.txt)",
     "conversations": "Apache-2.0 (written for this project: training/reader/conversations)",

@@ -95,7 +95,7 @@ def slots(text: str) -> list[str]:
     return [name for name in names if not name.isdigit()]
 
 
-def _asked(line: str) -> Asked:
+def line_asked(line: str) -> Asked:
     question, answer = line.split(" | ")
     return Asked(question.strip(), answer.strip())
 
@@ -110,8 +110,8 @@ def frames(wanted: Part | None = None) -> list[Frame]:
         cells = [cell.split("=", 1) for cell in lines["|"][0].split("; ")]
         frame = Frame(
             lines["#"][0], tuple(lines["@"][0].split("; ")), tuple(lines["="]), lines[">"][0],
-            tuple((head, cell) for head, cell in cells), _asked(lines["f"][0]), tuple(map(_asked, lines["+"])),
-            tuple(map(_asked, lines["-"])), tuple(lines["!"]),
+            tuple((head, cell) for head, cell in cells), line_asked(lines["f"][0]), tuple(map(line_asked, lines["+"])),
+            tuple(map(line_asked, lines["-"])), tuple(lines["!"]),
             tuple(Note(*(part.strip() for part in line.split(" ~ "))) for line in lines["%"]),
         )  # fmt: skip
         if wanted is None or part("everyday_frames", frame.name) == wanted:
@@ -149,11 +149,11 @@ class Style:
     def put(self, name: str, value: int | str) -> str:
         if isinstance(value, str):
             return value[:3] if self.short and name[0] in "dm" else value
-        if name in ("t1", "t2"):
+        if name[0] in "tu":
             return self.time(value)
-        if name[0] == "p":
+        if name[0] in "pc":
             return self.price.format(value)
-        if self.words and name in ("n", "w") and value <= 12:
+        if self.words and name[0] in "nwqv" and value <= 12:
             return NUMBERS[value]
         return str(value)
 
@@ -268,7 +268,7 @@ def _less(line: str, text: Text, at: int) -> str:
     return line.replace("{x}", last) if alone and last != name and last.islower() else line
 
 
-def _exchanged(line: str, names: Mapping[str, str]) -> str:
+def exchanged(line: str, names: Mapping[str, str]) -> str:
     """A line with other slots in place of some of its own."""
 
     def put(match: re.Match[str]) -> str:
@@ -286,7 +286,7 @@ def twin(asked: Asked, text: Text, at: int, rng: Random) -> tuple[Asked, Values]
     for slot, other in _BESIDE.items():
         whole = {name for line in (*text.frame.prose, text.frame.line) for name in slots(line)}
         if given == {slot} and other in whole:
-            made.append((Asked(asked.question, _exchanged(asked.answer, {slot: other})), mine))
+            made.append((Asked(asked.question, exchanged(asked.answer, {slot: other})), mine))
     if given:
         for beside in text.things[:at] + text.things[at + 1 :]:
             wrong = mine | {slot: beside[slot] for slot in given}
@@ -295,7 +295,7 @@ def twin(asked: Asked, text: Text, at: int, rng: Random) -> tuple[Asked, Values]
     inside = {slot for slot in slots(asked.answer) if slot in _OUTSIDE}
     if inside and not given:
         names = {slot: _OUTSIDE[slot] for slot in inside}
-        made.append((Asked(_exchanged(asked.question, names), _exchanged(asked.answer, names)), mine))
+        made.append((Asked(exchanged(asked.question, names), exchanged(asked.answer, names)), mine))
     return rng.choice(made) if made else None
 
 

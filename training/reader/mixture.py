@@ -19,6 +19,7 @@ from training.reader.everyday_facts import Facts, frames
 from training.reader.fictional import Everyday, facts
 from training.reader.makers import Answers, Meant, Support
 from training.reader.pairs import Unit
+from training.reader.ranges import Ranges, blocks
 from training.reader.splits import Part
 from training.reader.turned import relations, turned
 from training.reader.wordnet import WordNet
@@ -51,26 +52,30 @@ SHARES: dict[str, float] = {
     "everyday asked": 2,
     "everyday makers": 20,
     # several things of one kind, each with hours, prices and limits
-    "everyday facts": 300,
+    "everyday facts": 200,
     "everyday facts asked": 100,
     "everyday facts told": 60,
+    # one range or limit alone, and what lies inside or outside of it
+    "ranges": 900,
+    "ranges plain": 500,
+    "ranges asked": 80,
     # who did what to whom, in other words
     "turned": 250,
     "written": 100,
     "written hard": 90,
     "written roles": 120,
     "written near": 110,
-    "written rules": 400,
+    "written rules": 500,
     "written turned": 150,
     # sentences and clauses of these texts as they stand there, or nearly, beside the same with one thing changed
     "edited here": 30,
     "exchanged here": 20,
     "part said": 40,
-    "written long": 100,
+    "written long": 200,
     "written tables": 5,
-    "written asked": 26,
-    "written hard asked": 48,
-    "written near asked": 60,
+    "written asked": 50,
+    "written hard asked": 90,
+    "written near asked": 110,
     "written rules asked": 120,
     # as people labelled them
     "snli_devtest": 3,
@@ -157,6 +162,7 @@ def streams(
     talk = turns(folder, wanted)
     written, everyday, framed, facts_made = facts(wanted), Everyday(), frames(wanted), Facts()
     short = [Passage("written", "", text.sentences) for text in written_texts(wanted)]
+    ranges, ranges_made = blocks(wanted), Ranges(short)
     conclusions = [Claim("pubmedqa", q.sentences, q.answers[0], 1.0) for q in questions["pubmedqa"]] + [
         Claim("clapnq_dev", q.sentences, q.answers[0], 1.0, gold=q.gold)
         for q in questions["clapnq_dev"]
@@ -176,6 +182,9 @@ def streams(
         "everyday facts": (framed, facts_made.claimed),
         "everyday facts asked": (framed, facts_made.asked),
         "everyday facts told": (framed, facts_made.told),
+        "ranges": ([b for b in ranges if not b.plain], ranges_made.claimed),
+        "ranges plain": ([b for b in ranges if b.plain], ranges_made.claimed),
+        "ranges asked": ([b for b in ranges if not b.plain], ranges_made.asked),
         "turned": (relations(wanted), turned),
         "written": (said_of(wanted, "plain"), claimed),
         "written hard": (said_of(wanted, "hard"), claimed_evenly),
@@ -235,6 +244,8 @@ def sets(found: dict[str, Stream]) -> list[dict[str, Any]]:
         counts["fictional"] = len(found["everyday"].rows)
     if "everyday facts" in found:
         counts["everyday_frames"] = len(found["everyday facts"].rows)
+    if "ranges" in found:
+        counts["ranges"] = len(found["ranges"].rows) + len(found["ranges plain"].rows)
     if "turned" in found:
         counts["turned"] = len(found["turned"].rows)
     if "written" in found:

@@ -33,6 +33,7 @@ SHARES: dict[str, tuple[int, int]] = {
     "qr_canard_dev": (70, 5),
     "qr_cast_ikat": (70, 5),
     "everyday_frames": (80, 15),
+    "ranges": (85, 15),
     "fictional": (90, 5),
     "turned": (82, 18),
     "written": (90, 3),
