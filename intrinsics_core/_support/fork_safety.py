@@ -60,10 +60,7 @@ _LOOK = 0.005  # seconds between two looks at them
 
 
 def _after_imports() -> None:
-    """Wait for the modules that other threads are importing: their locks would stay locked in the child for ever.
-
-    What loads when it is first used, such as the client of a server, may be under way in any moment.
-    """
+    """Wait for the modules that other threads are importing: their locks would stay locked in the child for ever."""
     if _imports(sys._getframe()):
         return  # the fork itself is part of an import
     until = time.monotonic() + _PATIENCE

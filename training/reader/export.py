@@ -174,7 +174,8 @@ def write(checkpoint: Path, out: Path, scores: Mapping[str, Any] | None = None) 
     state = json.loads((checkpoint / "state.json").read_text("utf-8"))
     out.mkdir(parents=True, exist_ok=True)
     onnx.save(model, out / "model.onnx")
-    shutil.copyfile(TOKENIZER, out / "tokenizer.json")
+    if not (out / "tokenizer.json").exists() or not TOKENIZER.samefile(out / "tokenizer.json"):
+        shutil.copyfile(TOKENIZER, out / "tokenizer.json")
     (out / "NOTICE").write_text(NOTICE.format(sha=SHA256), "utf-8")
     about = {
         "name": "reader-minilm-l6-int8",

@@ -6,7 +6,7 @@ lies inside the range or outside of it. Its wrong twin has the other one.
 
 | family | stated | inside or below, outside or above |
 |---|---|---|
-| days, months, times, dates, years, numbers | `d1` `d2`, `m1` `m2`, `t1` `t2`, `e1` `e2`, `y1` `y2`, `q1` `q2` | `dm` `dx`, ... |
+| days, months, times, dates, years, numbers | `d1` `d2`, and so with `m`, `t`, `e`, `y`, `q` | `dm` `dx`, ... |
 | the one day that is left out | `k` | `kx`, `k` itself |
 | a limit: time, number, money, age | `u`, `v`, `c`, `a` | `ub` `ua`, `vb` `va`, `cb` `ca`, `am` `ax` |
 """
