@@ -68,17 +68,17 @@ def response_scores(name: str, measures: list[Measured], head: SupportHead) -> t
     scores, truth, flagged, words = [], [], [], []
     for group in groups.values():
         rows = [
-            (head.odds(e, z), e)
+            (head.odds(e, z), e, bool(e.foreign) or (z is None and any(unit.is_detail for unit in e.missing)))
             for m in group
             for s, e, z in zip(m.example.sentences, m.evidence, m.logits, strict=True)
             if makes_claim(s)
         ]
-        odds, claimed = [z for z, _ in rows], [e for _, e in rows]
+        odds, claimed, bounds = [z for z, *_ in rows], [e for _, e, _ in rows], [bounded for *_, bounded in rows]
         words.append(uncovered(claimed))
         limits = head.thresholds
         claims = [
-            min(float(1 - sigmoid(np.array(z))), just_below(limits["faithful"]) if e.invented or e.stray else 1.0)
-            for z, e in rows
+            min(float(1 - sigmoid(np.array(z))), just_below(limits["faithful"]) if bounded else 1.0)
+            for z, bounded in zip(odds, bounds, strict=True)
         ]
         faithful = response_probability(claims, odds, uncovered(claimed, read=head.reads), head) if rows else 1.0
         scores.append(1.0 - faithful)
