@@ -366,7 +366,7 @@ def test_a_deeper_model_is_stacked_and_taught_and_refused_as_what_ships(data, tr
             return float((pupil.model(*read)[torch.arange(len(some)), at].sigmoid() - wanted).abs().mean())
 
     before = distance()
-    for _ in range(24):
+    for _ in range(96):
         pupil.seen = 0  # at the full rate
         pupil.step(units)
     assert distance() < 0.7 * before
