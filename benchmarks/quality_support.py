@@ -68,17 +68,17 @@ def response_scores(name: str, measures: list[Measured], head: SupportHead) -> t
     scores, truth, flagged, words = [], [], [], []
     for group in groups.values():
         rows = [
-            (head.odds(e, z), e, bool(e.foreign) or (z is None and any(unit.is_detail for unit in e.missing)))
+            (head.odds(e, z), e, e.is_unproven(z is not None))
             for m in group
             for s, e, z in zip(m.example.sentences, m.evidence, m.logits, strict=True)
             if makes_claim(s)
         ]
-        odds, claimed, bounds = [z for z, *_ in rows], [e for _, e, _ in rows], [bounded for *_, bounded in rows]
+        odds, claimed = [z for z, *_ in rows], [e for _, e, _ in rows]
         words.append(uncovered(claimed))
         limits = head.thresholds
         claims = [
-            min(float(1 - sigmoid(np.array(z))), just_below(limits["faithful"]) if bounded else 1.0)
-            for z, bounded in zip(odds, bounds, strict=True)
+            min(float(1 - sigmoid(np.array(z))), just_below(limits["faithful"]) if unproven else 1.0)
+            for z, _, unproven in rows
         ]
         faithful = response_probability(claims, odds, uncovered(claimed, read=head.reads), head) if rows else 1.0
         scores.append(1.0 - faithful)

@@ -195,13 +195,13 @@ def test_what_stands_outside_imports_public_names_alone() -> None:
 # What a room may hold, in lines with comments. A ratchet: a number falls as work lands. It rises only by a commit that
 # says why and what it measured.
 MOST_LINES = {
-    "_support": 364,
+    "_support": 362,
     "bench": 2632,
     "calibration": 921,
     "chains": 1057,
     "cli": 2519,  # `calibrate` goes on after a stop, shows how far it is and, like `run`, says what it cost
     "demo": 608,
-    "embedded": 5483,
+    "embedded": 5484,
     "encoders": 1483,
     "intrinsics": 3459,  # a mode that no ranking has is an error that names it
     "local": 1350,  # what a constraint forces is read at once: a gate's reply of 17 tokens takes 6 passes, not 17

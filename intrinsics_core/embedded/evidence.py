@@ -63,6 +63,10 @@ class Evidence:
     elsewhere: tuple[int, ...]
     bare: bool = False
 
+    def is_unproven(self, read: bool, bare: bool = False) -> bool:
+        """It has a number of another subject, or nobody read it and it has details or is a bare "No."."""
+        return bool(self.foreign) or (not read and (bare or any(unit.is_detail for unit in self.missing)))
+
 
 def look_up(
     sentences: Sequence[str],

@@ -242,9 +242,7 @@ def _judge(
     probability = 1.0 if not claims else 0.0 if nearest is None else float(sigmoid(-odds))
     if bare and (logit or 0.0) <= 0.0:  # its question's words say nothing of it
         probability, odds = min(probability, 0.5), max(odds, 0.0)
-    # Whatever the rest looks like: a number of another subject, and what nobody read: its details, a bare "No.".
-    unread = logit is None and (bare or any(unit.is_detail for unit in evidence.missing))
-    if claims and (evidence.foreign or unread):
+    if claims and evidence.is_unproven(logit is not None, bare):  # whatever the rest looks like
         probability = min(probability, just_below(head.thresholds["faithful"]))
     label: Label = label_of(probability, head.thresholds) if claims else "NA"
     ordered = sorted(evidence.missing, key=lambda unit: (not unit.is_detail, -unit.weight)) if claims else ()
@@ -288,8 +286,7 @@ def support(
         bare = found.bare and i not in reported and not claims_nothing(found.sentence)
         held = bool(found.claim.units and sources.texts) and not found.missing
         held = held or (asked and beginning(found.sentence).opens is not None)
-        vectors = None if own_encoder else found.vectors
-        says = i not in reported and makes_claim(found.sentence, vectors, held, alone)
+        says = i not in reported and makes_claim(found.sentence, None if own_encoder else found.vectors, held, alone)
         claims = bare or (says and not _only_names(sentences, i, sources))
         judged.append(_judge(found, sources, head, logits[i] if logits else None, claims, bare))
     verdicts = _of_sentences(judged, sentence_of or range(len(judged)))

@@ -7,7 +7,7 @@ import pytest
 
 from training.reader.data import Passage
 from training.reader.everyday_facts import Style, filled, slots
-from training.reader.ranges import MEMBERS, SWAPPED, Ranges, blocks, swapped, values
+from training.reader.ranges import MEMBERS, SWAPPED, Ranges, blocks, values
 
 BLOCKS = blocks()
 STATED = {
@@ -69,4 +69,4 @@ def test_a_member_is_on_its_side():
 
 
 def test_a_line_swapped_twice_is_itself():
-    assert all(swapped(swapped(asked)) == asked for block in BLOCKS for asked in block.right)
+    assert all(asked.exchanged(SWAPPED).exchanged(SWAPPED) == asked for block in BLOCKS for asked in block.right)

@@ -18,13 +18,13 @@ are reckoned.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 from training.reader.fictional_values import FIRST, LAST
+from training.reader.marked_lines import marked_blocks
 from training.reader.pairs import Pair, Unit
 from training.reader.splits import Part, part
 from training.reader.words import MONTHS, NUMBERS
@@ -51,6 +51,16 @@ class Asked:
 
     question: str
     answer: str
+
+    @classmethod
+    def of(cls, line: str) -> Asked:
+        """From a line of a file."""
+        question, answer = line.split(" | ")
+        return cls(question.strip(), answer.strip())
+
+    def exchanged(self, names: Mapping[str, str]) -> Asked:
+        """With other slots in place of some of its own."""
+        return Asked(_exchanged(self.question, names), _exchanged(self.answer, names))
 
     @property
     def values(self) -> frozenset[str]:
@@ -95,23 +105,15 @@ def slots(text: str) -> list[str]:
     return [name for name in names if not name.isdigit()]
 
 
-def line_asked(line: str) -> Asked:
-    question, answer = line.split(" | ")
-    return Asked(question.strip(), answer.strip())
-
-
 def frames(wanted: Part | None = None) -> list[Frame]:
     """All frames, or those of one part."""
     found = list[Frame]()
-    for block in re.split(r"\n\s*\n", FILE.read_text("utf-8").strip()):
-        lines: dict[str, list[str]] = defaultdict(list)
-        for line in block.splitlines():
-            lines[line[0]].append(line[1:].strip())
+    for lines in marked_blocks(FILE):
         cells = [cell.split("=", 1) for cell in lines["|"][0].split("; ")]
         frame = Frame(
             lines["#"][0], tuple(lines["@"][0].split("; ")), tuple(lines["="]), lines[">"][0],
-            tuple((head, cell) for head, cell in cells), line_asked(lines["f"][0]), tuple(map(line_asked, lines["+"])),
-            tuple(map(line_asked, lines["-"])), tuple(lines["!"]),
+            tuple((head, cell) for head, cell in cells), Asked.of(lines["f"][0]), tuple(map(Asked.of, lines["+"])),
+            tuple(map(Asked.of, lines["-"])), tuple(lines["!"]),
             tuple(Note(*(part.strip() for part in line.split(" ~ "))) for line in lines["%"]),
         )  # fmt: skip
         if wanted is None or part("everyday_frames", frame.name) == wanted:
@@ -268,7 +270,7 @@ def _less(line: str, text: Text, at: int) -> str:
     return line.replace("{x}", last) if alone and last != name and last.islower() else line
 
 
-def exchanged(line: str, names: Mapping[str, str]) -> str:
+def _exchanged(line: str, names: Mapping[str, str]) -> str:
     """A line with other slots in place of some of its own."""
 
     def put(match: re.Match[str]) -> str:
@@ -286,7 +288,7 @@ def twin(asked: Asked, text: Text, at: int, rng: Random) -> tuple[Asked, Values]
     for slot, other in _BESIDE.items():
         whole = {name for line in (*text.frame.prose, text.frame.line) for name in slots(line)}
         if given == {slot} and other in whole:
-            made.append((Asked(asked.question, exchanged(asked.answer, {slot: other})), mine))
+            made.append((Asked(asked.question, _exchanged(asked.answer, {slot: other})), mine))
     if given:
         for beside in text.things[:at] + text.things[at + 1 :]:
             wrong = mine | {slot: beside[slot] for slot in given}
@@ -295,7 +297,7 @@ def twin(asked: Asked, text: Text, at: int, rng: Random) -> tuple[Asked, Values]
     inside = {slot for slot in slots(asked.answer) if slot in _OUTSIDE}
     if inside and not given:
         names = {slot: _OUTSIDE[slot] for slot in inside}
-        made.append((Asked(exchanged(asked.question, names), exchanged(asked.answer, names)), mine))
+        made.append((asked.exchanged(names), mine))
     return rng.choice(made) if made else None
 
 

@@ -174,7 +174,7 @@ def write(checkpoint: Path, out: Path, scores: Mapping[str, Any] | None = None) 
     state = json.loads((checkpoint / "state.json").read_text("utf-8"))
     out.mkdir(parents=True, exist_ok=True)
     onnx.save(model, out / "model.onnx")
-    if not (out / "tokenizer.json").exists() or not TOKENIZER.samefile(out / "tokenizer.json"):
+    if out.resolve() != TOKENIZER.parent.resolve():
         shutil.copyfile(TOKENIZER, out / "tokenizer.json")
     (out / "NOTICE").write_text(NOTICE.format(sha=SHA256), "utf-8")
     about = {

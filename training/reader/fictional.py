@@ -21,6 +21,7 @@ from pathlib import Path
 from random import Random
 
 from training.reader.fictional_values import FIRST, LAST, PHRASES, RISING, ROLES, VALUES
+from training.reader.marked_lines import marked_blocks
 from training.reader.pairs import Pair, Unit
 from training.reader.splits import Part, part
 from training.reader.words import NUMBERS
@@ -52,10 +53,7 @@ class Fact:
 def facts(wanted: Part | None = None) -> list[Fact]:
     """All facts, or those of one part: what is asked for choosing a checkpoint was not trained on."""
     found, domain = list[Fact](), ""
-    for block in re.split(r"\n\s*\n", FILE.read_text("utf-8").strip()):
-        lines: dict[str, list[str]] = defaultdict(list)
-        for line in block.strip().splitlines():
-            lines[line[0]].append(line[1:].strip())
+    for lines in marked_blocks(FILE):
         domain = lines["#"][0] if lines["#"] else domain
         asked = [tuple(p.strip() for p in line.split(" | ")) for line in lines["?"]]
         fact = Fact(

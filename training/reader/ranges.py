@@ -13,8 +13,6 @@ lies inside the range or outside of it. Its wrong twin has the other one.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -22,7 +20,8 @@ from pathlib import Path
 from random import Random
 
 from training.reader.data import Passage
-from training.reader.everyday_facts import DAYS, Asked, Style, Values, drawn, exchanged, filled, line_asked, slots
+from training.reader.everyday_facts import DAYS, Asked, Style, Values, drawn, filled, slots
+from training.reader.marked_lines import marked_blocks
 from training.reader.pairs import Pair, Unit
 from training.reader.splits import Part, part
 
@@ -52,12 +51,9 @@ class Block:
 def blocks(wanted: Part | None = None) -> list[Block]:
     """All blocks, or those of one part."""
     found = list[Block]()
-    for block in re.split(r"\n\s*\n", FILE.read_text("utf-8").strip()):
-        lines: dict[str, list[str]] = defaultdict(list)
-        for line in block.splitlines():
-            lines[line[0]].append(line[1:].strip())
+    for lines in marked_blocks(FILE):
         made = Block(
-            lines["#"][0], tuple(lines["@"][0].split("; ")), tuple(lines["="]), tuple(map(line_asked, lines["+"])),
+            lines["#"][0], tuple(lines["@"][0].split("; ")), tuple(lines["="]), tuple(map(Asked.of, lines["+"])),
             tuple(lines["!"]),
         )  # fmt: skip
         if wanted is None or part("ranges", made.name) == wanted:
@@ -66,7 +62,7 @@ def blocks(wanted: Part | None = None) -> list[Block]:
 
 
 def _beside(limit: int, least: int, most: int, rng: Random) -> tuple[int, int]:
-    """A number below a limit and one above it, often the nearest ones."""
+    """A number below a limit and one above it, sometimes the nearest ones."""
     near = rng.random() < 0.15
     return (
         rng.randint(max(least, limit - 2 if near else least), limit - 1),
@@ -92,10 +88,10 @@ def values(rng: Random) -> dict[str, int | str]:
     ub, ua = _beside(u, max(12, u - 10), min(46, u + 8), rng)
     begin = date(2025, 1, 10) + timedelta(rng.randint(0, 280))
     length, order = rng.randint(6, 45), rng.random() < 0.5
-    em, ex = _around(0, length, 30, -30, rng)
-    e1, e2, em_, ex_ = (
+    inside, outside = _around(0, length, 30, -30, rng)
+    e1, e2, em, ex = (
         f"{day.day} {day:%B}" if order else f"{day:%B} {day.day}"
-        for day in (begin + timedelta(days) for days in (0, length, em, ex))
+        for day in (begin + timedelta(days) for days in (0, length, inside, outside))
     )
     y1 = rng.randint(1850, 1995)
     y2 = y1 + rng.randint(4, 28)
@@ -111,15 +107,10 @@ def values(rng: Random) -> dict[str, int | str]:
     age = rng.choice((rng.randint(5, 21), rng.choice((50, 55, 60, 65, 67, 70))))
     am, ax = _beside(age, max(2, age // 2), age + 25, rng)
     return found | {
-        "t1": t1, "t2": t2, "tm": tm, "tx": tx, "u": u, "ub": ub, "ua": ua, "e1": e1, "e2": e2, "em": em_, "ex": ex_,
+        "t1": t1, "t2": t2, "tm": tm, "tx": tx, "u": u, "ub": ub, "ua": ua, "e1": e1, "e2": e2, "em": em, "ex": ex,
         "y1": y1, "y2": y2, "ym": ym, "yx": yx, "q1": q1, "q2": q2, "qm": qm, "qx": qx, "v": v, "vb": vb, "va": va,
         "c": c, "cb": cb, "ca": ca, "a": age, "am": am, "ax": ax,
     }  # fmt: skip
-
-
-def swapped(asked: Asked) -> Asked:
-    """The question and its answer with what lies on the other side of the range."""
-    return Asked(exchanged(asked.question, SWAPPED), exchanged(asked.answer, SWAPPED))
 
 
 class Ranges:
@@ -153,19 +144,20 @@ class Ranges:
         style = Style.drawn(rng, short=rng.random() < 0.15)
         source, _ = self._text(block, mine, rng, style, named)
         style = style.other(rng)
-        bare = asked.answer.split(",")[0] if rng.random() < 0.2 else ""
+        first = asked.answer.split(",")[0]
+        bare = f"{first}." if rng.random() < 0.2 and first in ("Yes", "No") else ""
         alone = "{x}" in asked.answer and set(slots(asked.answer)) & set(SWAPPED) and rng.random() < 0.4
         pairs = []
-        for one, label in ((asked, 1.0), (swapped(asked), 0.0)):
-            answer = f"{bare}." if bare in ("Yes", "No") else filled(one.answer, mine, style)
-            query = answer if alone and bare not in ("Yes", "No") else f"{filled(one.question, mine, style)} {answer}"
+        for one, label in ((asked, 1.0), (asked.exchanged(SWAPPED), 0.0)):
+            answer = bare or filled(one.answer, mine, style)
+            query = answer if alone and not bare else f"{filled(one.question, mine, style)} {answer}"
             pairs.append(Pair("support", source, query, label, f"ranges:{block.name}"))
         return pairs
 
     def asked(self, block: Block, rng: Random) -> Unit:
         """A question that the text answers beside one that it leaves open, or beside the same without the answer."""
         mine = values(rng) | {"x": rng.choice(block.things)}
-        asked = rng.choice([*block.right, *map(swapped, block.right)])
+        asked = rng.choice([*block.right, *(one.exchanged(SWAPPED) for one in block.right)])
         named = "{x}" in asked.question
         style, kind = Style.drawn(rng, short=rng.random() < 0.15), f"ranges:{block.name}"
         source, silent = self._text(block, mine, rng, style, named)
