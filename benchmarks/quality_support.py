@@ -80,7 +80,8 @@ def response_scores(name: str, measures: list[Measured], head: SupportHead) -> t
             min(float(1 - sigmoid(np.array(z))), just_below(limits["faithful"]) if unproven else 1.0)
             for z, _, unproven in rows
         ]
-        faithful = response_probability(claims, odds, uncovered(claimed, read=head.reads), head) if rows else 1.0
+        novel, foreign = uncovered(claimed, read=head.reads), any(e.foreign for e in claimed)
+        faithful = response_probability(claims, odds, novel, head, foreign=foreign) if rows else 1.0
         scores.append(1.0 - faithful)
         flagged.append(bool(rows) and label_of(faithful, limits) != "faithful")
         truth.append(max(1.0 - float(m.example.label or 0) for m in group))

@@ -148,26 +148,27 @@ def uncovered(claims: Sequence[Evidence], *, read: bool = False) -> float:
     return missing / total if total else 0.0
 
 
-def response_probability(claims: Sequence[float], odds: Sequence[float], novel: float, head: SupportHead) -> float:
+def response_probability(
+    claims: Sequence[float], odds: Sequence[float], novel: float, head: SupportHead, *, foreign: bool = False
+) -> float:
     """The probability, 0..1, that a response is faithful.
 
     Of one claim it is the claim's own. Of several it is a fitted logistic of the ``head.weakest`` least supported
     claims' mean log-odds and of the share that is found nowhere, bounded so that its label agrees with theirs: below
-    ``unfaithful`` where a claim is, and only there; below ``faithful`` where all claims are.
+    ``unfaithful`` where a claim is, and only there; below ``faithful`` where all are or one has `foreign` numbers.
 
     Args:
         claims: of each sentence that claims something, at least one, the probability that it is supported.
         odds: of each of them, the log-odds that it is not supported.
         novel: the share of the response that is found nowhere.
     """
+    limit, enough = head.thresholds["unfaithful"], head.thresholds["faithful"]
+    most = just_below(enough) if foreign or max(claims) < enough else 1.0
     if len(claims) == 1:
-        return claims[0]
+        return min(claims[0], most)
     slope, weight, bias = head.response
     weakest = sorted(odds, reverse=True)[: head.weakest]
-    probability = float(sigmoid(-(slope * float(np.mean(weakest)) + weight * novel + bias)))
-    limit, enough = head.thresholds["unfaithful"], head.thresholds["faithful"]
-    if max(claims) < enough:
-        probability = min(probability, just_below(enough))
+    probability = min(float(sigmoid(-(slope * float(np.mean(weakest)) + weight * novel + bias))), most)
     return min(probability, just_below(limit)) if min(claims) < limit else max(probability, limit)
 
 
@@ -296,9 +297,8 @@ def support(
     made = [found for verdict, found in zip(judged, evidence, strict=True) if verdict.label != "NA"]
     novel = uncovered(made, read=head.reads)
     chances, odds = [each.probability for each in claimed], [each.odds for each in claimed]
-    faithfulness = response_probability(chances, odds, novel, head) if sources.texts else 0.0
-    if any(each.foreign for each in made):
-        faithfulness = min(faithfulness, just_below(head.thresholds["faithful"]))
+    foreign = any(each.foreign for each in made)
+    faithfulness = response_probability(chances, odds, novel, head, foreign=foreign) if sources.texts else 0.0
     return ResponseSupport(verdicts, faithfulness, label_of(faithfulness, head.thresholds))
 
 
