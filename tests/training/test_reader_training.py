@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tarfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -355,21 +356,40 @@ def test_a_deeper_model_is_stacked_and_taught_and_refused_as_what_ships(data, tr
         data, tmp_path / "pupil", WordNet(), replace(SMALL, teach=1.0, warm=0.0), start=trained, teachers=[teacher]
     )
     units = rows([u for u in map(pupil.found["snli_devtest"].unit, range(8)) if u], pupil.encode)
-    judged = load(teacher)
-    some = [row for unit in units for row in unit]
-    read, at = padded([(r.ids, r.query) for r in some]), torch.tensor([r.task for r in some])
-    with torch.no_grad():
-        wanted = judged(*read)[torch.arange(len(some)), at].sigmoid()
+    label, wanted = judgements(load(teacher), units)
+    right = (wanted > 0.5) == (label > 0.5)
+    assert right.any()
 
     def distance():
-        with torch.no_grad():
-            return float((pupil.model(*read)[torch.arange(len(some)), at].sigmoid() - wanted).abs().mean())
+        return float((judgements(pupil.model, units)[1] - wanted)[right].abs().mean())
 
     before = distance()
     for _ in range(96):
         pupil.seen = 0  # at the full rate
         pupil.step(units)
     assert distance() < 0.7 * before
+
+
+def judgements(model, units):
+    """Of the rows of some units the label, and the probability that a model gives."""
+    some = [row for unit in units for row in unit]
+    with torch.no_grad():
+        found = model(*padded([(r.ids, r.query) for r in some]))
+    return torch.tensor([r.label for r in some]), found[torch.arange(len(some)), [r.task for r in some]].sigmoid()
+
+
+def test_a_teacher_counts_where_it_is_right(data, trained):
+    settings = replace(SMALL, teach=1.0, beside=0.0, smooth=0.0)
+    found, encode = streams(data, "train", WordNet(), 1), Encoding()
+    units = rows([u for u in map(found["snli_devtest"].unit, range(8)) if u], encode)
+    model = load(trained)
+    label, judged = judgements(model, units)
+    right = (judged > 0.5) == (label > 0.5)
+    assert 0 < right.sum() < len(right)
+    expected = torch.nn.functional.binary_cross_entropy(judged, torch.where(right, judged, label), reduction="mean")
+    weights = cast(model, torch.float32)
+    taught = losses(partial(forward, weights), units, settings, len(label), teachers=[weights])
+    torch.testing.assert_close(taught, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_one_file_holds_all_that_a_run_reads(data, tmp_path):

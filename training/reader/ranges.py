@@ -47,6 +47,11 @@ class Block:
         """Whether its answers say what the statement says, of a member: what is easy is learned first."""
         return self.name.startswith("plain ")
 
+    @property
+    def ordered(self) -> bool:
+        """Whether its range is one of days, months, dates, years or times: those are learned."""
+        return bool({name[0] for said in self.said for name in slots(said)} & set("dmeytk"))
+
 
 def blocks(wanted: Part | None = None) -> list[Block]:
     """All blocks, or those of one part."""

@@ -91,6 +91,7 @@ def losses(
     """Cross-entropy of the rows' own heads, and of each true form against the false ones of its unit, over ``of``.
 
     Where there are teachers, a label is the mean of itself and of their mean judgement, weighed by ``settings.teach``.
+    A judgement on the other side of .5 than the label does not count.
     """
     some = [row for unit in units for row in unit]
     task = torch.tensor([row.task for row in some], device=device)
@@ -101,7 +102,8 @@ def losses(
     if teachers:
         with torch.no_grad():
             taught = torch.stack([forward(teacher, *read)[each, task] for teacher in teachers]).mean(0).sigmoid()
-        label = (1 - settings.teach) * label + settings.teach * taught
+        mixed = (1 - settings.teach) * label + settings.teach * taught
+        label = torch.where((taught > 0.5) == (label > 0.5), mixed, label)
     z = score(*read)[each, task]
     loss: Tensor = nn.functional.binary_cross_entropy_with_logits(z, label, reduction="sum")
     true, false, at = list[int](), list[int](), 0
