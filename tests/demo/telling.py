@@ -80,7 +80,7 @@ class TellingTests:
     def test_reranking_lifts_the_passage_that_answers(self, turns: Sequence[Turn]) -> None:
         lifted = turns[3]
         assert lifted.ranking and lifted.ranking.ranking[0].document_id == "mill-today"
-        assert [document.id for document in lifted.retrieved].index("mill-today") >= 1
+        assert [document.id for document in lifted.retrieved].index("mill-today") >= 2
         assert "small generator" in lifted.answer
 
     def test_reranking_changes_the_order_and_loses_nothing(self, turns: Sequence[Turn]) -> None:

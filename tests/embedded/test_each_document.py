@@ -88,7 +88,7 @@ def test_a_fact_check_asks_about_its_sources_together():
     answered = [*TALK, {"role": "assistant", "content": "It stopped in 1958."}]
     runtime = Counting(threads=1)
     found = run(fact_check(answered, MANY[:5], top_k=1, top_p=None), runtime)
-    assert runtime.asked <= 4 + 4 + 4  # of relevance, of the one claim by the one source, and of what is a claim
+    assert runtime.asked <= 4 + 4 + 3  # of relevance, of the one claim by the one source, and of what is a claim
     assert len(found.sources) == 5
 
 

@@ -162,7 +162,7 @@ def streams(
     talk = turns(folder, wanted)
     written, everyday, framed, facts_made = facts(wanted), Everyday(), frames(wanted), Facts()
     short = [Passage("written", "", text.sentences) for text in written_texts(wanted)]
-    ranges, ranges_made = blocks(wanted), Ranges(short)
+    ranges, ranges_made = [b for b in blocks(wanted) if b.ordered], Ranges(short)
     conclusions = [Claim("pubmedqa", q.sentences, q.answers[0], 1.0) for q in questions["pubmedqa"]] + [
         Claim("clapnq_dev", q.sentences, q.answers[0], 1.0, gold=q.gold)
         for q in questions["clapnq_dev"]
@@ -182,9 +182,9 @@ def streams(
         "everyday facts": (framed, facts_made.claimed),
         "everyday facts asked": (framed, facts_made.asked),
         "everyday facts told": (framed, facts_made.told),
-        "ranges": ([b for b in ranges if not b.plain and b.ordered], ranges_made.claimed),
-        "ranges plain": ([b for b in ranges if b.plain and b.ordered], ranges_made.claimed),
-        "ranges asked": ([b for b in ranges if not b.plain and b.ordered], ranges_made.asked),
+        "ranges": ([b for b in ranges if not b.plain], ranges_made.claimed),
+        "ranges plain": ([b for b in ranges if b.plain], ranges_made.claimed),
+        "ranges asked": ([b for b in ranges if not b.plain], ranges_made.asked),
         "turned": (relations(wanted), turned),
         "written": (said_of(wanted, "plain"), claimed),
         "written hard": (said_of(wanted, "hard"), claimed_evenly),

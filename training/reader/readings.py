@@ -35,7 +35,7 @@ from training.reader.prose import content
 
 FOLDS = 5
 RIDGE = 0.02
-TAKEN = 0.8
+TAKEN = 0.75
 COLUMNS = ("right", "between", "harmful", "left alone", "left alone, rightly")
 Array = NDArray[np.float64]
 

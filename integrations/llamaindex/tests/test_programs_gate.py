@@ -134,7 +134,7 @@ def test_20_what_the_gate_is_unsure_of_passes_unless_asked() -> None:
 
 def test_20_a_comparison_of_two_nodes_passes_without_sub_questions() -> None:
     synthesizer = AnswerabilityGate(CompletingLLM(reply=CHEAPER), check=BOTH, canned=CANNED, block_unsure=True)
-    response: Any = synthesizer.synthesize(COMPARED[0], brochures())
+    response: Any = synthesizer.synthesize(COMPARED[1], brochures())
     assert response.response != CANNED
 
 

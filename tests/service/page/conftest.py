@@ -158,6 +158,7 @@ def write(page: Any, *, conversation: str | None = None, answer: str | None = No
         page.get_by_label("Answer", exact=True).fill(answer)
     for i, (name, text) in enumerate(documents, start=1):
         if page.get_by_label(f"Name of document {i}").count() == 0:
+            judged(page)  # verdicts that arrive move the button
             page.get_by_role("button", name="Add a document").click()
         page.get_by_label(f"Name of document {i}").fill(name)
         page.get_by_label(f"Text of document {i}").fill(text)
