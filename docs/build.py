@@ -31,7 +31,7 @@ COPIED = {
     "CONTRIBUTING.md": "contributing.md",
     **{f"docs/{page.name}": page.name for page in sorted((ROOT / "docs").glob("*.md"))},
     **{f"integrations/{name}/README.md": f"{name}_components.md" for name in ("haystack", "langchain", "llamaindex")},
-    **{f"notebooks/{name}.ipynb": f"notebook_{name}.md" for name in ("haystack", "langchain", "llamaindex")},
+    **{f"notebooks/{book.name}": f"notebook_{book.stem}.md" for book in sorted((ROOT / "notebooks").glob("*.ipynb"))},
 }  # fmt: skip
 """Files of the repository, and the page that each becomes."""
 

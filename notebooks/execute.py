@@ -28,7 +28,7 @@ def execute(notebook: Any) -> Any:
             cell.outputs, cell.execution_count = [], None
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=300, kernel_name="python3", record_timing=False, resources=resources)
+        client = NotebookClient(notebook, timeout=1200, kernel_name="python3", record_timing=False, resources=resources)
         client.execute()
     notebook.metadata = METADATA
     nbformat.validate(notebook)

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks.fetch_models import FOLDER as FOLDER_OF_MODELS
+from benchmarks.fetch_models import MODELS, folder
+
 nbformat = pytest.importorskip("nbformat", reason="notebooks need nbformat")
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
@@ -26,12 +29,19 @@ TOLD = [
     "Who won the football cup in 2019?\n   The passages do not say.",
 ]
 # What the text around the cells promises, and the package that the notebook is about.
-PROMISES = {"langchain": TOLD, "llamaindex": [*TOLD, "passing: False"], "haystack": [*TOLD, "[1] The crossing"]}
+PROMISES = {
+    "langchain": TOLD,
+    "llamaindex": [*TOLD, "passing: False"],
+    "haystack": [*TOLD, "[1] The crossing"],
+    "training": ["72 steps"],
+}
 NEEDS = {
     "langchain": "langchain_rag_intrinsics",
     "llamaindex": "llama_index.rag_intrinsics",
     "haystack": "haystack_integrations.components.rankers.rag_intrinsics",
+    "training": "trl",
 }
+PICTURES, VIEWS = {"training": 2}, {"training": 0}  # of each other notebook at least three
 HOST = re.compile(r"0x[0-9a-f]{6,}")
 
 
@@ -64,7 +74,7 @@ def test_the_committed_notebook_was_run_from_top_to_bottom(path: Path) -> None:
     assert not [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"]
     pictures = [o for o in outputs if "image/png" in o.get("data", {})]
     views = [o for o in outputs if "text/html" in o.get("data", {})]
-    assert len(pictures) >= 3 and len(views) >= 3
+    assert len(pictures) >= PICTURES.get(path.stem, 3) and len(views) >= VIEWS.get(path.stem, 3)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -80,16 +90,27 @@ def test_the_committed_notebook_names_no_machine_and_no_time(path: Path) -> None
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs_again(path: Path) -> None:
+def test_it_runs_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("nbclient", "ipykernel", "matplotlib", "bm25s"):
         pytest.importorskip(module, reason=f"running a notebook needs {module}")
-    pytest.importorskip(NEEDS[path.stem], reason=f"the notebook needs the {path.stem} integration")
+    pytest.importorskip(NEEDS[path.stem], reason=f"the notebook needs {NEEDS[path.stem]}")
+    if path.stem == "training":
+        monkeypatch.setenv("BASE_MODEL", base_model())
     notebook = execution().execute(read(path))  # an exception in a cell is raised here
     shown = told(notebook)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    assert sum("image/png" in output.get("data", {}) for output in outputs) >= 3
+    assert sum("image/png" in output.get("data", {}) for output in outputs) >= PICTURES.get(path.stem, 3)
     for promise in PROMISES[path.stem]:
         assert promise in shown
+
+
+def base_model() -> str:
+    """The folder of the model that the notebook trains; skips where there is none."""
+    where = folder()
+    found = where and MODELS["smollm"].safetensors(where)
+    if not (found and found.is_dir()):
+        pytest.skip(f"{FOLDER_OF_MODELS} names no folder with SmolLM2")
+    return str(found)
 
 
 def execution() -> Any:
