@@ -109,12 +109,10 @@ class Adapters:
 
     def _forget(self, name: str, *, first: bool) -> None:
         """Take back what a failed load left behind: else later calls would run with half an adapter."""
-        if self._peft is None:
-            return
-        if first:
+        if first and self._peft is not None:
             self._peft.unload()
             self._peft = None
-        elif name in self._peft.peft_config:
+        elif self._peft is not None and name in self._peft.peft_config:
             self._peft.delete_adapter(name)
 
 

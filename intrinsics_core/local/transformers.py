@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ class _LoadedModel(LocalEngine[_Job]):
     def __init__(self, given: TransformersConfig) -> None:
         base, self._tokenizer = _loaded(given)
         self._adapters = Adapters(base, given.adapters or {})
+        self._cache_name = "cache" if "cache" in signature(base.forward).parameters else "past_key_values"  # by version
         self._device = base.device
         self._on_cpu = base.device.type == "cpu"
         config = base.config.get_text_config()
@@ -169,7 +171,7 @@ class _LoadedModel(LocalEngine[_Job]):
         cache = kv_cache.cache_of(layers, known, 1)
         with torch.inference_mode():
             self._adapters.forward_base(
-                input_ids=self._tensor([ids[known:]]), past_key_values=cache, use_cache=True, logits_to_keep=1
+                input_ids=self._tensor([ids[known:]]), use_cache=True, logits_to_keep=1, **{self._cache_name: cache}
             )
         made = kv_cache.layers_of(cache)
         self._prefixes.put(ids, made)
@@ -236,7 +238,7 @@ class _LoadedModel(LocalEngine[_Job]):
                     max_new_tokens=max(row.budget - len(row.tokens) for row in rows if row.open),
                     logits_processor=[RowLogitsProcessor(rows, self._pad)],
                     stopping_criteria=[RowStoppingCriterion(rows, ahead)],
-                    **({} if cache is None else {"past_key_values": cache}),
+                    **({} if cache is None else {self._cache_name: cache}),
                 )
             if not ahead:
                 return

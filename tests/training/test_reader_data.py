@@ -401,6 +401,7 @@ def test_a_written_text_is_on_one_side():
     assert sum(map(len, sides)) == len(set.union(*sides)) and all(sides)
 
 
+@pytest.mark.slow  # all written texts
 def test_yes_or_no_questions_of_held_texts_have_both_answers():
     rows = short_answers.asked()
     assert len(rows) > 200 and 0.3 < sum(yes for _, yes in rows) / len(rows) < 0.7
