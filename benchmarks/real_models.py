@@ -188,7 +188,7 @@ def tables(name: str, count: int) -> list[Table]:
               lambda r: str(r.score is not None and r.score >= 0.5), support),
         Table("uncertainty", judged, of("uncertainty", "answer", "document"),
               lambda r: r.expected or r.certainty, lambda r: str(r.certainty), support),
-        Table("answer-relevance", direct, of("answer-relevance", "answer"), lambda r: r.score,
+        Table("answer-relevance", direct, of("answer-relevance", "answer", rewrite=False), lambda r: r.score,
               plainest="Question: {question}\n\nAnswer: {answer}\n\nDoes the answer answer the question? "
               "Answer yes or no."),
         *(Table(name, few, of(name, "answer", "document"))

@@ -174,15 +174,13 @@ def for_json(
 ) -> Callable[[Task], Sequence[Generate]]:
     """A render function of one request for JSON.
 
-    ``schema`` may depend on the task. ``tokens`` bounds the reply; with ``per``, that of each sentence of the response
-    or each document, and of what is around.
+    ``schema`` may depend on the task. ``tokens`` bounds the reply; with ``per``, that of each sentence or document.
     """
 
     def render(task: Task) -> Sequence[Generate]:
         wanted = schema(task) if callable(schema) else schema
         parts = task.response_sentences if per == "sentence" else task.documents if per == "document" else ()
-        tokens_of_all = tokens * (1 + len(parts))
-        return json_request(task, name, instruction, shape, show(task), wanted, max_tokens=tokens_of_all)
+        return json_request(task, name, instruction, shape, show(task), wanted, max_tokens=tokens * (1 + len(parts)))
 
     return render
 
@@ -209,14 +207,15 @@ def text_format(
     tokens: int,
     read: Callable[[Task, str, Generated], Any] = lambda task, text, reply: text,
     write: Callable[[Task, Any], str] = lambda task, value: writers.free_text(value),
+    per: Per | None = None,
 ) -> Format[Any]:
-    """A format whose reply is one text, in this field."""
+    """A format whose reply is one text, in this field. ``tokens``, ``per``: as in :func:`for_json`."""
 
     def parse(task: Task, replies: Sequence[Reply]) -> Any:
         reply = readers.generated(replies)
         return read(task, readers.text_field(reply, field), reply)
 
-    render = for_json(name, instruction, f'{{"{field}": "..."}}', object_of(**{field: TEXT}), show, tokens)
+    render = for_json(name, instruction, f'{{"{field}": "..."}}', object_of(**{field: TEXT}), show, tokens, per)
     return Format(render, parse, lambda task, value: said(**{field: write(task, value)}))
 
 

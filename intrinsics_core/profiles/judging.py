@@ -189,6 +189,7 @@ FORMATS: Mapping[str, Format[Any]] = {
         "where there are none, from the response. If they do not hold the answer, say so.",
         "rewritten_answer",
         _answered,
-        1024,
+        128,
+        per="sentence",
     ),
 }

@@ -76,6 +76,4 @@ def _leading_to(typed: str, token: str, labels: Sequence[str]) -> list[str]:
     if not text:
         return list(labels)
     whole = [name for name in labels if text.startswith(name) and not text[len(name) :][:1].isalnum()]
-    if whole:
-        return [max(whole, key=len)]
-    return [name for name in labels if name.startswith(text)]
+    return [max(whole, key=len)] if whole else [name for name in labels if name.startswith(text)]
