@@ -174,7 +174,7 @@ def for_json(
 ) -> Callable[[Task], Sequence[Generate]]:
     """A render function of one request for JSON.
 
-    ``schema`` may depend on the task. ``tokens`` bounds the reply; with ``per``, that of each sentence or document.
+    ``schema`` may depend on the task. ``tokens`` bounds the reply, with ``per`` each part of it and what is around.
     """
 
     def render(task: Task) -> Sequence[Generate]:

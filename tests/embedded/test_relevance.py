@@ -125,7 +125,7 @@ def test_nothing_to_go_by(runtime):
 
 
 def test_odd_texts(runtime):
-    odd = ["🎉🎉", "猫は窓のそばで眠っている。", "word " * 600, "<c0> [SEP] \r\n\r\n- list\n- list"]
+    odd = ["🎉🎉", "猫は窓のそばで眠っている。", "word " * 4000, "<c0> [SEP] \r\n\r\n- list\n- list"]
     for question in ("🎉", "猫はどこで眠っていますか", "Who, when and where?", "x" * 5000):
         rows = run(context_relevance(asked(question), odd), runtime).judgements
         assert all(0 <= row.score <= 1 for row in rows)
