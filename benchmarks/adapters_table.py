@@ -6,7 +6,8 @@
 
 Rows are those of `intrinsics train --rows`. Whole groups of them (articles, conversations) are held out before anything
 is trained: a fifth of all rows. With `--set`, the gate is trained on the questions of our written texts (the part that
-the reader is trained on) and measured on a set of `benchmarks.quality_everyday`, which nothing is trained on. Rows
+the reader is trained on), detection on their answers, and both are measured on a set of `benchmarks.quality_everyday`,
+which nothing is trained on. Rows
 above `--characters` are left out of both parts, so that a CPU comes to an end.
 The base model is asked by the profile `prompted`; each adapter by the file that was written beside it; the embedded
 default and word coverage judge the same cases. All intervals are 95%, of a bootstrap over cases. What lies in `--work`
@@ -29,7 +30,7 @@ from typing import Any
 
 from benchmarks.fetch_models import FOLDER, MODELS, folder
 from benchmarks.quality_everyday import read
-from benchmarks.real_models import GATE, Item, plainest
+from benchmarks.real_models import GATE, SUPPORT, Item, fastest_type, plainest
 from benchmarks.real_models import Table as Asked
 from intrinsics_core import as_runtime
 from intrinsics_core.bench import table as table_of
@@ -38,7 +39,9 @@ from intrinsics_core.bench.intervals import difference, interval, pooled
 from intrinsics_core.bench.reporting import Number, shown
 from intrinsics_core.bench.running import run_cases, seen
 from intrinsics_core.calibration.truths import truth
-from intrinsics_core.protocol.results import Answerability
+from intrinsics_core.protocol.results import Answerability, HallucinationDetection
+from intrinsics_core.protocol.task import check
+from intrinsics_core.replies import sentence_ids
 from intrinsics_core.replies.readers import ANSWERABLE
 from intrinsics_core.training import train
 from intrinsics_core.training.rows_from import build
@@ -48,7 +51,9 @@ from training.reader.written import texts
 SEED = 7
 HELD = 0.2
 _JUDGED = ("weighted F1", "AUROC")
-SHOWN = {"answerability": ("question", _JUDGED), "context-relevance": ("passage", _JUDGED)}
+SHOWN = {"answerability": ("question", _JUDGED), "context-relevance": ("passage", _JUDGED),
+         "hallucination-detection": ("response", ("F1", "AUROC"))}  # fmt: skip
+EVERYDAY = ("answerability", "hallucination-detection")
 """By intrinsic, the level of its table and the measures that are printed."""
 
 
@@ -82,28 +87,49 @@ def balanced(intrinsic: str, rows: Sequence[Mapping[str, Any]], most: int, chara
     return chosen
 
 
-def everyday_rows(name: str, data: Path, count: int, test: int, characters: int) -> tuple[list[Any], list[Any]]:
-    """(questions of written texts to train on, questions of an everyday set to measure on)."""
-    learned = [
-        question_row(text.key, question, answerable)
-        for text in texts("train")
-        for answerable, asked in ((True, [one[0] for one in text.asked]), (False, text.unanswered))
-        for question in asked
-    ]
-    held = [question_row(one.document, one.question, one.answerable) for one in read(name, data)[1]]
-    gate = "answerability"
-    return balanced(gate, learned, count, characters), balanced(gate, held, test, characters)
+def everyday_rows(
+    intrinsic: str, name: str, data: Path, count: int, test: int, characters: int
+) -> tuple[list[Any], list[Any]]:
+    """(questions or answers of written texts to train on, those of an everyday set to measure on)."""
+    answers, asked = read(name, data)
+    if intrinsic == "answerability":
+        learned = [
+            question_row(text.key, question, answerable)
+            for text in texts("train")
+            for answerable, some in ((True, [one[0] for one in text.asked]), (False, text.unanswered))
+            for question in some
+        ]
+        held = [question_row(one.document, one.question, one.answerable) for one in asked]
+    else:
+        learned = [
+            answer_row(text.key, question, answer, supported)
+            for text in texts("train")
+            for question, right, wrong in text.asked
+            for answer, supported in ((right, True), (wrong, False))
+        ]
+        held = [answer_row(one.documents[0]["text"], one.question, one.answer, one.supported) for one in answers]
+    return balanced(intrinsic, learned, count, characters), balanced(intrinsic, held, test, characters)
 
 
 def question_row(document: str, question: str, answerable: bool) -> dict[str, Any]:
     """A row of answerability; its group is the document."""
-    return {
-        "id": f"{document}\n{question}",
-        "messages": [{"role": "user", "content": question}],
-        "documents": [document],
-        "result": {"label": "answerable" if answerable else "unanswerable", "probability": float(answerable)},
-        "group": document,
-    }
+    result = {"label": "answerable" if answerable else "unanswerable", "probability": float(answerable)}
+    return everyday_row(document, [question], result)
+
+
+def answer_row(document: str, question: str, answer: str, supported: bool) -> dict[str, Any]:
+    """A row of hallucination detection: each sentence of an answer has the label of the whole."""
+    row = everyday_row(document, [question, answer], {})
+    task = check("hallucination-detection", row["messages"], [document], ends_with=["assistant"], date="")
+    label = "faithful" if supported else "unfaithful"
+    said = [(i, (label, float(supported), None)) for i in range(len(task.response_sentences))]
+    return row | {"result": sentence_ids.hallucination(task, said).model_dump(mode="json")}  # type: ignore[arg-type]
+
+
+def everyday_row(document: str, turns: Sequence[str], result: Mapping[str, Any]) -> dict[str, Any]:
+    messages = [{"role": role, "content": turn} for role, turn in zip(("user", "assistant"), turns, strict=False)]
+    return {"id": "\n".join([document, *turns]), "messages": messages, "documents": [document], "result": result,
+            "group": document}  # fmt: skip
 
 
 def judgements(intrinsic: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -150,16 +176,25 @@ def told(cases: Sequence[Case], runtime: Any, kept: Path, profile: str | None = 
     return [one.observed for one in seen(found)], seconds
 
 
-def plain_verdicts(rows: Sequence[Mapping[str, Any]], cases: Sequence[Case], runtime: Any, kept: Path) -> list[Any]:
+def plain_verdicts(
+    intrinsic: str, rows: Sequence[Mapping[str, Any]], cases: Sequence[Case], runtime: Any, kept: Path
+) -> list[Any]:
     """What the base model says to the plainest question, yes or no; kept in a file."""
+    gate = intrinsic == "answerability"
     if not kept.exists():
-        items = [Item(i, row["documents"][0], row["messages"][-1]["content"]) for i, row in enumerate(rows)]
-        asked = Asked("answerability", items, lambda item: cases[item.text].call(), plainest=GATE)
+        turns = [[*(turn["content"] for turn in row["messages"]), ""] for row in rows]
+        items = [Item(i, row["documents"][0], *said[:2]) for i, (row, said) in enumerate(zip(rows, turns, strict=True))]
+        asked = Asked(intrinsic, items, lambda item: cases[item.text].call(), plainest=GATE if gate else SUPPORT)
         kept.write_text(json.dumps(plainest(asked, runtime)))
     shares = json.loads(kept.read_text())
-    verdicts = [
-        None if share is None else Answerability(label=ANSWERABLE[share < 0.5], probability=share) for share in shares
-    ]
+    verdicts: list[Any] = [
+        None if share is None
+        else Answerability(label=ANSWERABLE[share < 0.5], probability=share) if gate
+        else HallucinationDetection(
+            label="faithful" if share >= 0.5 else "unfaithful", score=share, sentences=()
+        )
+        for share in shares
+    ]  # fmt: skip
     return [verdict and case.observe(verdict) for verdict, case in zip(verdicts, cases, strict=True)]
 
 
@@ -187,7 +222,7 @@ def show(intrinsic: str, base: Path, options: Any) -> None:
     work.mkdir(parents=True, exist_ok=True)
     sizes = options.rows, options.test, options.characters
     if options.set:
-        rows, test = everyday_rows(options.set, options.data, *sizes)
+        rows, test = everyday_rows(intrinsic, options.set, options.data, *sizes)
     else:
         rows, test = rows_of(intrinsic, options.data, *sizes)
     table = table_of(intrinsic)
@@ -195,7 +230,7 @@ def show(intrinsic: str, base: Path, options: Any) -> None:
     cases = [table.own(row) for row in test]
     level, measures = SHOWN[intrinsic]
     costs = {kind: trained(intrinsic, base, rows, work / kind, kind == "alora", options) for kind in options.kinds}
-    model = {"kind": "transformers", "model": str(base), "context_length": 4096}
+    model = {"kind": "transformers", "model": str(base), "context_length": 4096, "dtype": fastest_type()}
     prompted, seconds = told(cases, as_runtime(model), work / "prompted.json", "prompted")
     print(f"\n## {intrinsic}: {base.name}, {len(rows)} rows, {len(cases)} held-out cases\n")
     print(f"| judge | errors | {' | '.join(f'{name}, {level}' for name in measures)} | AUROC, less the base's "
@@ -205,8 +240,9 @@ def show(intrinsic: str, base: Path, options: Any) -> None:
         print(line(name, table, intrinsic, found, prompted, "" if cost is None else f"{cost:.2f}"), flush=True)
 
     put("base, prompted", prompted, seconds)
-    if intrinsic == "answerability":
-        put("base, yes or no", plain_verdicts(test, cases, as_runtime(model), work / "plainest.json"), None)
+    if intrinsic in EVERYDAY:
+        found = plain_verdicts(intrinsic, test, cases, as_runtime(model), work / "plainest.json")
+        put("base, yes or no", found, None)
     for kind in options.kinds:
         runtime = as_runtime({**model, "adapters": {intrinsic: str(work / kind)}})
         found, seconds = told(cases, runtime, work / f"{kind}.json", f"io.yaml:{work / kind}")
@@ -225,7 +261,7 @@ def main() -> None:
     parser.add_argument(
         "--base", default="smollm", help="a name of benchmarks.fetch_models, or a folder of safetensors"
     )
-    parser.add_argument("--intrinsics", nargs="*", choices=SHOWN, default=["answerability", "context-relevance"])
+    parser.add_argument("--intrinsics", nargs="*", choices=SHOWN, default=["answerability"])
     parser.add_argument("--kinds", nargs="*", choices=("lora", "alora"), default=["lora", "alora"])
     parser.add_argument("--rows", type=int, default=400)
     parser.add_argument("--test", type=int, default=100)
@@ -248,7 +284,9 @@ def main() -> None:
         base = MODELS[options.base].safetensors(models)
     if options.data is None:
         parser.error("RAG_INTRINSICS_DATA names no folder: see docs/data.md")
-    for intrinsic in ["answerability"] if options.set else options.intrinsics:
+    if options.set and (others := set(options.intrinsics) - set(EVERYDAY)):
+        parser.error(f"--set has rows of {', '.join(EVERYDAY)} alone, not of {', '.join(sorted(others))}")
+    for intrinsic in options.intrinsics:
         show(intrinsic, base, options)
 
 

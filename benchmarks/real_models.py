@@ -53,7 +53,8 @@ from intrinsics_core.training.working_type import working_type
 DOORS = ("llama_cpp", "vllm", "transformers")
 _ABOUT = "Document: {document}\n\nQuestion: {question}\n\n"
 GATE = _ABOUT + "Does the document contain the answer to the question? Answer yes or no."
-"""The gate as the plainest question."""
+SUPPORT = _ABOUT + "Answer: {answer}\n\nDoes the document support all of the answer? Answer yes or no."
+"""The gate and detection as the plainest question."""
 SEED = 0
 
 
@@ -176,18 +177,17 @@ def tables(name: str, count: int) -> list[Table]:
 
         return call
 
-    support = _ABOUT + "Answer: {answer}\n\nDoes the document support all of the answer? Answer yes or no."
     return [
         Table("answerability", questions, of("answerability", "question", "document"), lambda r: r.probability,
               plainest=GATE),
         Table("context-relevance", questions, of("context-relevance", "question", "document"),
               lambda r: r.judgements[0].score, lambda r: r.judgements[0].label, GATE),
         Table("hallucination-detection", judged, of("hallucination-detection", "answer", "document"),
-              lambda r: r.score, plainest=support),
+              lambda r: r.score, plainest=SUPPORT),
         Table("fact-check", judged, of("fact-check", "answer", "document"), lambda r: r.score,
-              lambda r: str(r.score is not None and r.score >= 0.5), support),
+              lambda r: str(r.score is not None and r.score >= 0.5), SUPPORT),
         Table("uncertainty", judged, of("uncertainty", "answer", "document"),
-              lambda r: r.expected or r.certainty, lambda r: str(r.certainty), support),
+              lambda r: r.expected or r.certainty, lambda r: str(r.certainty), SUPPORT),
         Table("answer-relevance", direct, of("answer-relevance", "answer", rewrite=False), lambda r: r.score,
               plainest="Question: {question}\n\nAnswer: {answer}\n\nDoes the answer answer the question? "
               "Answer yes or no."),
@@ -224,7 +224,7 @@ def door(name: str, model: str, url: str | None, port: int = 8090) -> Iterator[R
     if name != "llama_cpp":
         assert to is not None
         given = {"kind": name, "model": str(MODELS[model].safetensors(to)), "context_length": 4096}
-        yield as_runtime({**given, "dtype": _dtype()} if name == "transformers" else given)
+        yield as_runtime({**given, "dtype": fastest_type()} if name == "transformers" else given)
         return
     own = None
     if url is None:
@@ -242,7 +242,7 @@ def door(name: str, model: str, url: str | None, port: int = 8090) -> Iterator[R
             own.terminate()
 
 
-def _dtype() -> str:
+def fastest_type() -> str:
     """The type that this process multiplies fastest."""
     import torch
 

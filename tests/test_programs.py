@@ -117,7 +117,7 @@ SCRIPTS: dict[str, tuple[Call[Any], list[Wave], dict[str, Any]]] = {
             ]
         },
     ),
-    "uncertainty": (uncertainty(SAID, DOCUMENTS), [[{"certainty": "7"}]], {"certainty": 0.75}),
+    "uncertainty": (uncertainty(SAID, DOCUMENTS), [[{"correct": "yes", "confidence": 0.75}]], {"certainty": 0.75}),
     "hallucination-detection": (
         hallucination_detection(SAID, DOCUMENTS),
         [[{"sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful"},

@@ -19,16 +19,30 @@ from intrinsics_core.protocol.requests import Generate, Generated, Program, Repl
 from intrinsics_core.protocol.results import Answerability, AuditParts, Citations, HallucinationDetection, Uncertainty
 from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import readers, sentence_ids, writers
+from intrinsics_core.replies.labels import label_probabilities
 
 ANSWERABLE = (
-    "Do the documents hold the information that answers the last user turn of the conversation? Judge by the documents "
-    "alone. Say 'unanswerable' if they do not, 'answerable' if they do. State your confidence in the label from 0 to 1."
+    "Do the documents contain the answer to the last user turn of the conversation? Say 'answerable' if they do, "
+    "'unanswerable' if they do not. State your confidence in the label from 0 to 1."
 )
-_ADDRESSES = ("yes", "no")
+CORRECT = (
+    "Is the response a correct answer to the conversation? Where there are documents, judge by them. Answer 'yes' or "
+    "'no'."
+)
 
 
-def certainty(task: Task, value: dict[str, Any], reply: Generated) -> Uncertainty:
-    return readers.certainty(*asking.label_in(value, reply, "certainty")[:3])
+def certainty(task: Task, label: asking.Label) -> Uncertainty:
+    """How likely a yes is, to the nearest of .05, .15 … .95; as it stands where there are log-probabilities."""
+    _, reply, start, _ = label
+    likely = asking.yes(label)
+    nearest = min(readers.CERTAINTIES.values(), key=lambda value: abs(value - likely))
+    measured = label_probabilities(reply.logprobs, asking.YES_NO, start)
+    return Uncertainty(certainty=nearest, expected=likely if measured else None)
+
+
+def correct(task: Task, value: Uncertainty) -> tuple[str, float]:
+    writers.certainty(value)
+    return asking.YES_NO[(value.certainty or 0.0) < 0.5], value.certainty or 0.0
 
 
 def probability(label: asking.Label) -> float:
@@ -88,18 +102,19 @@ _SAID: Mapping[str, _Said] = {
     "answer-relevance": _Said(
         "Judge whether the response addresses the last user turn of the conversation, true or not: 'yes' or 'no'.",
         '"answers_question": "..."',
-        {"answers_question": asking.enum_of(_ADDRESSES)},
-        lambda task, value, reply: asking.share(asking.label_in(value, reply, "answers_question"), _ADDRESSES),
-        lambda task, value: {"answers_question": _ADDRESSES[writers.share(value) < 0.5]},
+        {"answers_question": asking.enum_of(asking.YES_NO)},
+        lambda task, value, reply: asking.yes(asking.label_in(value, reply, "answers_question")),
+        lambda task, value: {"answers_question": asking.YES_NO[writers.share(value) < 0.5]},
         tokens=30,
     ),
     "uncertainty": _Said(
-        "Judge how certain it is that the response is correct. Say it with a digit: 0 is a 5% chance, 1 is 15%, and so "
-        "on to 9, which is 95%.",
-        '"certainty": "..."',
-        {"certainty": asking.enum_of(readers.DIGITS)},
-        certainty,
-        lambda task, value: {"certainty": writers.certainty(value)},
+        f"{CORRECT} State your certainty of that from 0 to 1.",
+        '"correct": "...", "certainty": ...',
+        {"correct": asking.enum_of(asking.YES_NO), "certainty": asking.CONFIDENCE},
+        lambda task, value, reply: certainty(task, asking.label_in(value, reply, "correct", value.get("certainty"))),
+        lambda task, value: asking.label_fields(
+            "correct", asking.YES_NO, asking.yes, *correct(task, value), "certainty"
+        ),
         tokens=30,
     ),
 }

@@ -24,7 +24,6 @@ from intrinsics_core.protocol.task import Task
 from intrinsics_core.replies import json_reply, readers, statements, writers
 from intrinsics_core.text.markup import defuse
 
-_RATINGS = ("yes", "no")
 _REC_RATINGS = ("Yes", "No")
 _METRICS: Mapping[Metric, str] = {
     "faithfulness": "the response holds only truthful content, and no invented or misleading facts that the documents "
@@ -61,8 +60,9 @@ _REC_SCHEMA = asking.object_of(
 
 def _answered(task: Task) -> dict[str, Any]:
     """Documents first: they are the longest part that calls have in common."""
-    turns = [{"id": f"m{i}", **turn} for i, turn in enumerate(asking.turns_shown(task)[:-1])]
-    return {"documents": asking.documents_shown(task), "conversation": turns, "response": defuse(task.response)}
+    shown = asking.before_response(task)
+    turns = [{"id": f"m{i}", **turn} for i, turn in enumerate(shown["conversation"])]
+    return {**shown, "conversation": turns, "response": defuse(task.response)}
 
 
 def _metric(task: Task) -> Metric:
@@ -71,7 +71,7 @@ def _metric(task: Task) -> Metric:
 
 def _two_answers(task: Task) -> dict[str, Any]:
     pair = {name: defuse(task.arguments.get(name, "")) for name in asking.PAIR}
-    return {"documents": asking.documents_shown(task), "conversation": asking.turns_shown(task), "responses": pair}
+    return {**asking.documents_and_turns(task), "responses": pair}
 
 
 _CITED = asking.object_of(source={"type": "string", "pattern": "^(response|[dm][0-9]+)$"}, quote=asking.TEXT)
@@ -89,7 +89,7 @@ _ask_own = asking.for_json(
     asking.object_of(
         explanation=asking.TEXT,
         statements=asking.array_of(asking.object_of(text=asking.TEXT, citations=asking.array_of(_CITED))),
-        rating=asking.enum_of(_RATINGS),
+        rating=asking.enum_of(asking.YES_NO),
         confidence=asking.CONFIDENCE,
     ),
     lambda task: _answered(task) | {"metric": _metric(task)},
@@ -112,7 +112,7 @@ def _evaluation(task: Task, replies: Sequence[Reply]) -> Evaluation:
     explanation = json_reply.field(value, explained, str, "a string", reply.text).strip()
     rows = json_reply.field(value, "statements", list, "a list of statements", reply.text) if cites else []
     spelled = json_reply.field(value, name, str, "yes or no", reply.text)
-    options = _REC_RATINGS if spelled.strip()[:1].isupper() else _RATINGS  # as its tokens are spelled
+    options = _REC_RATINGS if spelled.strip()[:1].isupper() else asking.YES_NO  # as its tokens are spelled
     found, dropped = statements.read(task, rows)
     rated = {
         "name": _metric(task),
@@ -129,7 +129,7 @@ def _write_evaluation(task: Task, value: Evaluation) -> str:
     rating, score = writers.rating(rated)
     if task.options.get("style") == "rec":
         return _write_rec(task, rated)
-    fields = asking.label_fields("rating", _RATINGS, lambda label: asking.share(label, _RATINGS), rating, score)
+    fields = asking.label_fields("rating", asking.YES_NO, asking.yes, rating, score)
     rows = statements.written(task, rated.statements)
     return asking.said(explanation=rated.explanation or "", statements=rows, **fields)
 

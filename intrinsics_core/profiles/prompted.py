@@ -35,10 +35,16 @@ _GROUNDED = (
     "Answer the last user turn of the conversation in plain text, from the facts in the documents alone. If they do "
     "not hold the information, say that it is not in the documents."
 )
+_FORESEEN = (
+    "Would a careful assistant answer the last user turn of the conversation correctly, with the documents where there "
+    "are any? Answer 'yes' or 'no'."
+)
 
 
-def _with_documents(task: Task) -> dict[str, Any]:
-    return {"conversation": asking.turns_shown(task), "documents": asking.documents_shown(task)}
+def _so_far(task: Task) -> dict[str, Any]:
+    """The documents, the conversation and, apart, the response where there is one."""
+    answered = {**asking.before_response(task), "response": defuse(task.response)}
+    return answered if task.response else asking.documents_and_turns(task)
 
 
 def _question(task: Task) -> dict[str, Any]:
@@ -93,7 +99,7 @@ _FORMATS: dict[str, Format[Any]] = {
         256,
     ),
     "sample-answer": _in_plain_text(_FROM_MEMORY, asking.conversation_shown, 512),
-    "answer": _in_plain_text(_GROUNDED, _with_documents, 1024),
+    "answer": _in_plain_text(_GROUNDED, asking.documents_and_turns, 1024),
     "reverse-question": asking.text_format(
         "reverse-question",
         "Write the one question to which the given text would be the answer.",
@@ -103,13 +109,12 @@ _FORMATS: dict[str, Format[Any]] = {
     ),
     "context-relevance": asking.label_format(
         "context-relevance",
-        "Judge whether the document helps to answer the last user turn of the conversation. Say 'relevant' if it holds "
-        "substantial information that directly answers it, 'partially relevant' if it holds related information that "
-        "helps in part or if in doubt, 'irrelevant' if it clearly holds nothing of use. State your confidence in the "
-        "label from 0 to 1.",
+        "Does the document contain information that answers the last user turn of the conversation? Say 'relevant' if "
+        "it directly answers it, 'partially relevant' if it holds related information that helps in part or if in "
+        "doubt, 'irrelevant' if it holds nothing of use. State your confidence in the label from 0 to 1.",
         "context_relevance",
         readers.RELEVANCE,
-        lambda task: _question(task) | {"document": asking.documents_shown(task)[0]},
+        lambda task: {"document": asking.documents_shown(task)[0]} | _question(task),
         lambda task, label: readers.judgement(task, *label),
         asking.relevance,
         lambda task, value: (writers.judgement(task, value), value.score or 0.0),
@@ -119,7 +124,7 @@ _FORMATS: dict[str, Format[Any]] = {
         auditing.ANSWERABLE,
         "answerability",
         readers.ANSWERABLE,
-        _with_documents,
+        asking.documents_and_turns,
         lambda task, label: readers.answerability(*label),
         auditing.probability,
         auditing.answerable,
@@ -132,7 +137,7 @@ _FORMATS: dict[str, Format[Any]] = {
         "preferred",
         asking.PAIR,
         lambda task: (
-            asking.conversation_shown(task) | {"passages": dict(zip("AB", asking.documents_shown(task), strict=True))}
+            {"passages": dict(zip("AB", asking.documents_shown(task), strict=True))} | asking.conversation_shown(task)
         ),
     ),
     "listwise": Format(
@@ -142,33 +147,29 @@ _FORMATS: dict[str, Format[Any]] = {
             "the id of every document, each once. The order in which they are given means nothing.",
             '{"ranking": ["d2", "d0", ...]}',
             asking.object_of(ranking=asking.array_of(asking.id_of("d"))),
-            lambda task: _question(task) | {"documents": asking.documents_shown(task)},
+            lambda task: {"documents": asking.documents_shown(task)} | _question(task),
             16,
             per="document",
         ),
         _listed,
         lambda task, value: asking.said(ranking=[f"d{number}" for number in writers.order(task, value)]),
     ),
-    "uncertainty": Format(
-        asking.for_json(
-            "uncertainty",
-            "If the conversation ends with a user turn, judge how certain it is that a careful assistant with the "
-            "documents answers it correctly. If it ends with an assistant turn, judge how certain it is that this "
-            "answer is correct. Reply with a digit: 0 is a 5% chance, 1 is 15%, and so on to 9, which is 95%.",
-            '{"certainty": "..."}',
-            asking.object_of(certainty=asking.enum_of(readers.DIGITS)),
-            _with_documents,
-            100,
-        ),
-        lambda task, replies: auditing.certainty(task, *asking.read_object(replies, '{"certainty": "0" … "9"}')),
-        lambda task, value: asking.said(certainty=writers.certainty(value)),
+    "uncertainty": asking.label_format(
+        "uncertainty",
+        lambda task: f"{auditing.CORRECT if task.response else _FORESEEN} State your confidence from 0 to 1.",
+        "correct",
+        asking.YES_NO,
+        _so_far,
+        auditing.certainty,
+        asking.yes,
+        auditing.correct,
     ),
     **sentence_verdicts.FORMATS,
     "entailment": asking.share_format(
         "entailment",
         "Judge whether the source alone supports the claim, 'yes' or 'no'. State your confidence from 0 to 1.",
         "supported",
-        ("yes", "no"),
+        asking.YES_NO,
         _claim,
     ),
     "audit": auditing.FORMAT,

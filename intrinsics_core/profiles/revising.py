@@ -39,8 +39,7 @@ def _flagged(task: Task) -> Mapping[int, str]:
 def _render(task: Task) -> Sequence[Generate]:
     sentences, flagged = _sentences(task), _flagged(task)
     shown = {
-        "documents": asking.documents_shown(task),
-        "conversation": asking.turns_shown(task)[:-1],
+        **asking.before_response(task),
         "response": asking.numbered(sentences, "r"),
         "flagged": {f"r{i}": defuse(why) for i, why in flagged.items()},
     }

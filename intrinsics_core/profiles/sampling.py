@@ -19,10 +19,6 @@ from intrinsics_core.text.markup import defuse
 TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (2022), who found .5 to .7 alike
 
 
-def _with_documents(task: Task) -> dict[str, Any]:
-    return {"documents": asking.documents_shown(task), "conversation": asking.turns_shown(task)}
-
-
 _ask = asking.for_json(
     "candidate",
     "Answer the last user turn of the conversation: from the facts in the documents alone where there are any, else "
@@ -30,7 +26,7 @@ _ask = asking.for_json(
     "there are documents and they do not hold the information, answer that it is not in the documents.",
     '{"reasoning": "...", "answer": "..."}',
     asking.object_of(reasoning=asking.TEXT, answer=asking.TEXT),
-    _with_documents,
+    asking.documents_and_turns,
     1024,
 )
 

@@ -70,12 +70,7 @@ def response_shown(task: Task) -> dict[str, str]:
 
 
 def _shown(task: Task) -> dict[str, Any]:
-    return {
-        "conversation": asking.turns_shown(task)[:-1],
-        "documents": asking.documents_shown(task),
-        **asking.calls_shown(task),
-        "response": response_shown(task),
-    }
+    return {**asking.before_response(task), **asking.calls_shown(task), "response": response_shown(task)}
 
 
 # --- how a reply is read --------------------------------------------------------------------------------------------

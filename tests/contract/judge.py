@@ -100,7 +100,12 @@ def _listwise(shown: dict[str, Any]) -> dict[str, Any]:
 
 def _certainty(shown: dict[str, Any]) -> dict[str, Any]:
     sources = " ".join(d["text"] for d in shown["documents"])
-    return {"certainty": str(round(9 * _share(shown["conversation"][-1]["content"], sources)))}
+    told = shown.get("response") or shown["conversation"][-1]["content"]
+    return _correct(_share(told, sources), "confidence")
+
+
+def _correct(share: float, confidence: str) -> dict[str, Any]:
+    return {"correct": "yes" if share >= 0.5 else "no", confidence: max(share, round(1 - share, 3))}
 
 
 def _hallucination(shown: dict[str, Any]) -> dict[str, Any]:
@@ -176,12 +181,12 @@ def _audit(shown: dict[str, Any]) -> dict[str, Any]:
     whole = [{"text": " ".join(d["sentences"].values())} for d in shown["documents"]]
     verdicts, cited = _hallucination({**shown, "documents": whole}), _citations(shown)
     rows = zip(verdicts["sentences"], cited["citations"], strict=True)
-    answer = {"role": "assistant", "content": " ".join(shown["response"].values())}
+    answer, sources = " ".join(shown["response"].values()), " ".join(d["text"] for d in whole)
     return {
         **_answerability({**shown, "documents": whole}),
         "sentences": [{**verdict, "sources": row["sources"]} for verdict, row in rows],
-        "answers_question": "yes" if _share(_question(shown), answer["content"]) > 0.2 else "no",
-        **_certainty({"documents": whole, "conversation": [answer]}),
+        "answers_question": "yes" if _share(_question(shown), answer) > 0.2 else "no",
+        **_correct(_share(answer, sources), "certainty"),
     }
 
 

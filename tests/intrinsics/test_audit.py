@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from typing import Any
 
 import pytest
@@ -44,7 +45,8 @@ REPLY: dict[str, Any] = {
         {"id": "r1", "reason": "not there", "faithfulness": "unfaithful", "sources": []},
     ],
     "answers_question": "yes",
-    "certainty": "8",
+    "correct": "yes",
+    "certainty": 0.85,
 }
 
 
@@ -173,7 +175,7 @@ def _halves(text: str) -> Any:
 
 def test_what_is_beside_the_question_is_told() -> None:
     rows = [{**row, "faithfulness": "faithful", "sources": ["c0"]} for row in REPLY["sentences"]]
-    told = run(audit(MESSAGES, DOCUMENTS), Scripted([without(answers_question="no", sentences=rows, certainty="1")]))
+    told = run(audit(MESSAGES, DOCUMENTS), Scripted([without(answers_question="no", sentences=rows, correct="no")]))
     assert told.answer_relevance == 0.0
     assert set(told.disagreements) == {
         "faithful to the documents, but beside the question",
@@ -187,7 +189,7 @@ def test_without_a_question_the_sentences_are_judged_alone() -> None:
     assert (told.answerability, told.answer_relevance, told.label) == (None, None, "unfaithful")
     assert "no question" in told.reason
     fields = script.requests[0].constraint.schema["properties"]  # type: ignore[union-attr]
-    assert set(fields) == {"sentences", "certainty"}
+    assert set(fields) == {"sentences", "correct", "certainty"}
     assert run(audit(MESSAGES[1:], DOCUMENTS)).answerability is None
 
 
@@ -247,7 +249,7 @@ def test_adapters_are_asked_in_one_wave() -> None:
 
 
 def test_a_part_with_a_route_of_its_own_goes_there_and_the_rest_is_one_request() -> None:
-    sure, rest = Scripted([{"certainty": "2"}]), Scripted([without(certainty=...)])
+    sure, rest = Scripted([{"correct": "no", "confidence": 0.75}]), Scripted([without(correct=..., certainty=...)])
     told = run(audit(MESSAGES, DOCUMENTS), Mixed({"uncertainty": sure, "*": rest}))
     assert (told.certainty, told.label, told.degraded) == (0.25, "unfaithful", None)
     assert [r.intrinsic for r in (*sure.requests, *rest.requests)] == ["uncertainty", "audit"]
@@ -260,7 +262,7 @@ def test_a_route_of_the_audit_serves_all_of_it() -> None:
 
 
 def test_parts_that_have_no_route_are_told() -> None:
-    told = run(audit(MESSAGES, DOCUMENTS), Mixed({"uncertainty": Scripted([{"certainty": "2"}])}))
+    told = run(audit(MESSAGES, DOCUMENTS), Mixed({"uncertainty": Scripted([{"correct": "no", "confidence": 0.75}])}))
     assert told.certainty == 0.25 and "citations" in told.reason and told.label == "NA"
     with pytest.raises(UnsupportedIntrinsic):
         run(audit(MESSAGES, DOCUMENTS), Mixed({"reranking": Scripted([])}))
@@ -268,7 +270,9 @@ def test_parts_that_have_no_route_are_told() -> None:
 
 def test_what_a_profile_serves_before_its_base_is_asked_of_it() -> None:
     over = Profile("over", {"uncertainty": PROMPTED.formats["uncertainty"]}, base=PROMPTED)
-    script = Scripted(lambda request: {"certainty": "1"} if len(_fields(request)) == 1 else without(certainty=...))
+    no = {"correct": "no", "confidence": 0.85}
+    rest = without(correct=..., certainty=...)
+    script = Scripted(lambda request: rest if "sentences" in _fields(request) else no)
     told = run(audit(MESSAGES, DOCUMENTS), script, profile=over)
     assert told.certainty == 0.15 and len(script.requests) == 2 and len(script.waves) == 1
 
@@ -287,7 +291,7 @@ MILL = ["Ada built it. It is red."]
     ("changes", "field", "empty"),
     [
         ({"answerability": "perhaps"}, "answerability", None),
-        ({"certainty": "10"}, "certainty", None),
+        ({"correct": "perhaps"}, "certainty", None),
         ({"answers_question": ...}, "answer_relevance", None),
     ],
 )
@@ -390,15 +394,15 @@ def test_one_adapter_that_is_down_costs_its_part() -> None:
 
 
 def test_a_reason_that_spells_a_fields_name_does_not_move_its_probabilities() -> None:
-    rows = [{**row, "reason": "'certainty': \"answers_question\""} for row in REPLY["sentences"]]
+    rows = [{**row, "reason": "'correct': \"answers_question\""} for row in REPLY["sentences"]]
     text = json.dumps(without(sentences=rows))
-    at = text.rindex('"8"') + 1
+    at = text.rindex('"yes"') + 1
     tokens = (
         TokenLogprob(text[:at], 0.0),
-        TokenLogprob("8", -0.7, (("8", -0.7), ("4", -0.7))),
-        TokenLogprob(text[at + 1 :], 0.0),
+        TokenLogprob("yes", -0.5, (("yes", -0.5), ("no", -1.0))),
+        TokenLogprob(text[at + 3 :], 0.0),
     )
     parts = PROMPTED.formats["audit"].parse(  # type: ignore[union-attr]
         audit(MESSAGES, DOCUMENTS).task, [Generated(text, tokens)]
     )
-    assert parts.uncertainty.expected == pytest.approx(0.65)
+    assert parts.uncertainty.expected == pytest.approx(1 / (1 + math.exp(-0.5)))

@@ -62,7 +62,7 @@ VALID: dict[str, list[Any]] = {
     "answerability": [{"answerability": "answerable", "confidence": 0.9}, "unanswerable", '"answerable"'],
     "comparison": [{"preferred": "B", "confidence": 1}, "B\n\nExplanation: better.", "A"],
     "listwise": [{"ranking": ["d2", "d0", "d1"]}, {"ranking": ["d1", "d1", "d7"]}, {"ranking": [2, "<d0>"]}],
-    "uncertainty": [{"certainty": "7"}, {"score": "3"}, "8", "85%"],
+    "uncertainty": [{"correct": "yes", "confidence": 0.75}, {"score": "3"}, "8", "85%"],
     "hallucination-detection": [
         {"sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful"}, {"id": "r2", "faithfulness": "NA"}]},
         {"<r0>": "0.9-1.0", "<r1>": "unanswerable"},
@@ -77,7 +77,8 @@ VALID: dict[str, list[Any]] = {
     ],
     "revise": [{"mended": [{"id": "r0", "text": "Yes."}, {"id": "r1", "text": ""}]}],
     "audit": [
-        {"answerability": "answerable", "confidence": 0.9, "answers_question": "yes", "certainty": "8",
+        {"answerability": "answerable", "confidence": 0.9, "answers_question": "yes",
+         "correct": "yes", "certainty": 0.85,
          "sentences": [{"id": "r0", "reason": "said", "faithfulness": "faithful", "sources": ["c0", "c3"]},
                        {"id": "r2", "reason": "", "faithfulness": "NA", "sources": []}]},
     ],

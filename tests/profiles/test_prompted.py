@@ -220,13 +220,23 @@ def test_a_user_who_says_nothing_is_left_alone() -> None:
     assert (found.query, found.changed) == ("n/a", False)
 
 
-@pytest.mark.parametrize("digit", ["7", 7, "75%"])
-def test_certainty_in_every_documented_spelling(digit: Any) -> None:
-    result = run(uncertainty(ANSWERED, DOCUMENTS), Scripted(lambda request: {"certainty": digit}))
-    assert result.certainty == 0.75 and result.expected is None
+@pytest.mark.parametrize(
+    ("reply", "certainty"),
+    [
+        ({"correct": "yes", "confidence": 0.75}, 0.75),
+        ({"correct": "Yes.", "confidence": "75%"}, 0.75),
+        ({"correct": "yes", "confidence": 77}, 0.75),
+        ({"correct": "no", "confidence": 0.75}, 0.25),
+        ({"correct": "yes"}, 0.95),  # the label alone
+        ({"correct": "no"}, 0.05),
+    ],
+)
+def test_certainty_is_how_likely_a_yes_is(reply: dict[str, Any], certainty: float) -> None:
+    result = run(uncertainty(ANSWERED, DOCUMENTS), Scripted(lambda request: reply))
+    assert result.certainty == certainty and result.expected is None
 
 
-@pytest.mark.parametrize("digit", ["", "x", 10, -1, True, None, 0.5])
-def test_a_certainty_that_is_no_digit_is_malformed(digit: Any) -> None:
+@pytest.mark.parametrize("said", ["", "x", 10, -1, True, None, 0.5, "yes or no"])
+def test_an_answer_that_is_neither_yes_nor_no_is_malformed(said: Any) -> None:
     with pytest.raises(MalformedReply):
-        run(uncertainty(ANSWERED, DOCUMENTS), Scripted(lambda request: {"certainty": digit}))
+        run(uncertainty(ANSWERED, DOCUMENTS), Scripted(lambda request: {"correct": said}))

@@ -37,8 +37,8 @@ def said(error: pytest.ExceptionInfo[BaseException]) -> str | None:
 
 
 def test_a_route_spelled_with_an_underscore_is_taken() -> None:
-    judge = Scripted(lambda request: {"certainty": "9"})
-    other = Scripted(lambda request: {"certainty": "1"})
+    judge = Scripted(lambda request: {"correct": "yes", "confidence": 0.95})
+    other = Scripted(lambda request: {"correct": "no", "confidence": 0.85})
     runtime = Mixed({"fact_check": judge, "*": other})
     assert list(runtime.routes) == ["fact-check", "*"]
     with pytest.raises(Exception):  # noqa: B017  (what the reply is does not matter here: who was asked does)

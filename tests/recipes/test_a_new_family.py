@@ -72,7 +72,7 @@ def test_an_error_in_the_first_stage_ends_the_task() -> None:
 def test_its_base_serves_what_it_lacks() -> None:
     from intrinsics_core import uncertainty
 
-    runtime = Scripted([{"certainty": "9"}])
+    runtime = Scripted([{"correct": "yes", "confidence": 0.95}])
     assert run(uncertainty(ASKED, DOCUMENTS), runtime, profile="tiny-7b").certainty == 0.95
 
 

@@ -36,8 +36,8 @@ def judge(request):
         return {
             "sentences": [{"id": "r0", "reason": "", "faithfulness": "unfaithful" if "Zed" in shown else "faithful"}]
         }
-    if "certainty" in fields:
-        return {"certainty": "9"}
+    if "correct" in fields:
+        return {"correct": "yes", "confidence": 0.95}
     return "It is Ada."
 
 
@@ -103,7 +103,7 @@ def test_the_most_faithful_sample_is_kept():
     assert (result.answer, result.samples) == ("Ada keeps it.", 3)
 
 
-BY_CERTAINTY = {"Zed keeps it.": "8", "Ada keeps it.": "3", "Nobody does.": "1"}  # the digit 8 says 0.85
+BY_CERTAINTY = {"Zed keeps it.": 0.85, "Ada keeps it.": 0.35, "Nobody does.": 0.15}
 
 
 def weighing(*, sentences=True, texts=tuple(BY_CERTAINTY)):
@@ -111,9 +111,12 @@ def weighing(*, sentences=True, texts=tuple(BY_CERTAINTY)):
 
     def weighed(request):
         fields = request.constraint.schema["properties"] if request.constraint else {}
-        if "certainty" in fields:
+        if "correct" in fields:
             shown = request.messages[-1].content
-            return {"certainty": next(digit for text, digit in BY_CERTAINTY.items() if text in shown)}
+            share = next(share for text, share in BY_CERTAINTY.items() if text in shown)
+            return (
+                {"correct": "yes", "confidence": share} if share > 0.5 else {"correct": "no", "confidence": 1 - share}
+            )
         if "sentences" in fields and not sentences:
             return {"sentences": []}
         return judge(request)
@@ -161,7 +164,7 @@ def test_where_no_sample_passes_the_answer_is_the_canned_one_and_says_why():
 def test_a_sample_without_the_verdict_does_not_pass():
     result = run(sampled(min_faithfulness=0.1), weighing(sentences=False)[1])
     assert (result.answered, result.reason) == (False, "no sample met the requirements: no faithfulness was judged")
-    down = Tools(Scripted(fails("certainty")), retrieve=lambda q: ["Ada keeps it."], generate=lambda m, d: "Ada.")
+    down = Tools(Scripted(fails("correct")), retrieve=lambda q: ["Ada keeps it."], generate=lambda m, d: "Ada.")
     result = run(rag(QUESTION, rewrite=False, gate=False, min_certainty=0.1, on_error="fallback"), down)
     assert (result.answered, result.reason) == (False, "no sample met the requirements: no certainty was judged")
     assert "no uncertainty" in result.degraded

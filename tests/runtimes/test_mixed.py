@@ -28,12 +28,13 @@ from tests.tide_mill import ASKED, DOCUMENTS, answered
 ANSWERED = answered("Ada Brink built it in 1911.")
 
 
-def certain(digit: str) -> Scripted:
-    return Scripted(lambda request: {"certainty": digit})
+def certain(share: float) -> Scripted:
+    correct, confidence = ("yes", share) if share >= 0.5 else ("no", 1 - share)
+    return Scripted(lambda request: {"correct": correct, "confidence": confidence})
 
 
 def test_each_intrinsic_goes_its_way_and_in_its_own_words() -> None:
-    judge = certain("9")
+    judge = certain(0.95)
     runtime = Mixed({"uncertainty": judge, "*": as_runtime({"kind": "embedded"})})
     assert run(uncertainty(ASKED, DOCUMENTS), runtime).certainty == 0.95
     assert run(answerability(ASKED, DOCUMENTS), runtime).label == "answerable"
@@ -52,7 +53,7 @@ def test_the_parts_of_an_intrinsic_go_where_it_goes() -> None:
 
 
 def test_the_parts_of_a_flow_each_go_their_own_way() -> None:
-    judge = certain("7")
+    judge = certain(0.75)
     mixed = Mixed({"uncertainty": judge, "*": as_runtime({"kind": "embedded"})})
     tools = Tools(mixed, retrieve=lambda query: DOCUMENTS, generate=lambda messages, documents: "Ada Brink built it.")
     told = run(rag(ASKED, weigh=True), tools)
@@ -61,7 +62,7 @@ def test_the_parts_of_a_flow_each_go_their_own_way() -> None:
 
 
 def test_what_has_no_route_is_named_and_costs_no_other() -> None:
-    runtime = Mixed({"uncertainty": certain("3")})
+    runtime = Mixed({"uncertainty": certain(0.35)})
     lost, found = run_many([answerability(ASKED, DOCUMENTS), uncertainty(ASKED, DOCUMENTS)], runtime)
     assert isinstance(lost, UnsupportedIntrinsic) and str(lost) == (
         "answerability: no route of the mixed runtime serves this intrinsic; "
@@ -81,7 +82,7 @@ def test_one_runtime_that_breaks_costs_the_others_nothing() -> None:
 
 
 def test_one_config_for_python_and_the_command_line(tmp_path: Any) -> None:
-    (tmp_path / "replies.json").write_text('{"uncertainty": [{"certainty": "0"}]}')
+    (tmp_path / "replies.json").write_text('{"uncertainty": [{"correct": "no", "confidence": 0.95}]}')
     routes = {
         "uncertainty": {"kind": "scripted", "replies": str(tmp_path / "replies.json")},
         "*": {"kind": "embedded", "profile": "embedded"},

@@ -34,7 +34,7 @@ def test_replies_are_used_up_in_order_and_the_end_is_told() -> None:
 
 
 def test_by_intrinsic_and_by_function() -> None:
-    runtime = Scripted({"answerability": [YES], "uncertainty": [{"certainty": "4"}]})
+    runtime = Scripted({"answerability": [YES], "uncertainty": [{"correct": "no", "confidence": 0.55}]})
     gated, weighed = run_many([gate(), uncertainty(ASKED)], runtime)
     assert (gated.label, weighed.certainty) == ("answerable", 0.45)
     assert run(gate(), Scripted(lambda request: YES if "Ada" in request.messages[1].content else "?")).answerable

@@ -68,7 +68,7 @@ def test_a_part_that_fails_costs_no_other_and_the_report_names_it():
             return "I would rather not."
         sentence = {"id": "r0", "reason": "It says so.", "faithfulness": "faithful", "sources": ["c1"]}
         return {"answerability": "answerable", "confidence": 0.9, "sentences": [sentence], "answers_question": "yes",
-                "certainty": "8"}  # fmt: skip
+                "correct": "yes", "certainty": 0.85}  # fmt: skip
 
     row = {
         "messages": [ASKED, {"role": "assistant", "content": "Ada Brink built it. It is gold."}],

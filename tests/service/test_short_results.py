@@ -16,7 +16,13 @@ ANSWERED = [
     {"role": "user", "content": "Who built the tide mill?"},
     {"role": "assistant", "content": "Ada Brink built the tide mill in 1911. It ground flour until 1958."},
 ]
-GATE = {"answerability": "answerable", "confidence": 0.9, "answers_question": "yes", "certainty": "9"}
+GATE = {
+    "answerability": "answerable",
+    "confidence": 0.9,
+    "answers_question": "yes",
+    "correct": "yes",
+    "certainty": 0.95,
+}
 
 
 def row(number: int, label: str) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def _without_the_last(request: Any) -> Any:
         for name in list(asked["response"])[:-1]
     ]
     return {"answerability": "answerable", "confidence": 0.9, "sentences": sentences, "answers_question": "yes",
-            "certainty": "8"}  # fmt: skip
+            "correct": "yes", "certainty": 0.85}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
