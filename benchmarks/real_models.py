@@ -56,6 +56,8 @@ GATE = _ABOUT + "Does the document contain the answer to the question? Answer ye
 SUPPORT = _ABOUT + "Answer: {answer}\n\nDoes the document support all of the answer? Answer yes or no."
 """The gate and detection as the plainest question."""
 SEED = 0
+ENGINE = {"enforce_eager": True, "block_size": 32, "distributed_executor_backend": "uni"}
+"""Of vLLM on a CPU: compiling costs the first request more than all others."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ def door(name: str, model: str, url: str | None, port: int = 8090) -> Iterator[R
     if name != "llama_cpp":
         assert to is not None
         given = {"kind": name, "model": str(MODELS[model].safetensors(to)), "context_length": 4096}
-        yield as_runtime({**given, "dtype": fastest_type()} if name == "transformers" else given)
+        yield as_runtime({**given, "dtype": fastest_type()} | ({"engine": ENGINE} if name == "vllm" else {}))
         return
     own = None
     if url is None:

@@ -58,7 +58,7 @@ def subjects(
         units = claim(sentence).units
         own = _about(units, sources)  # None where it names no title
         level = heading_level(sentence)
-        if level or (own and (sentence.endswith(":") or only_names_one(sentence, apart))):
+        if level or (own and only_names_one(sentence, apart)):
             if own or level <= above.level:
                 above = _Above(own or _ALL, level or above.level)
         elif in_list and not sentence.startswith("- "):
@@ -79,15 +79,9 @@ def subjects(
 def _titles_asked(
     question: str, apart: Mapping[str, frozenset[str]], before: Sequence[str]
 ) -> dict[str, frozenset[str]]:
-    """The titles that a question names, or the newest turn ``before`` it that names one, with the keys that name them.
-
-    A question that names a title in plain words alone is about another thing than the turn was.
-    """
-    units = claim(question).units
-    named = _named(_details(units), apart)
-    if named or _named(units, apart):
-        return named
-    return next((found for turn in before if (found := _named(_details(claim(turn).units), apart))), {})
+    """The titles that a question names, or the newest turn ``before`` it that names one, and the keys that do so."""
+    asked = (_named(_details(claim(turn).units), apart) for turn in (question, *before))
+    return next(filter(None, asked), {})
 
 
 def _details(units: Sequence[Unit]) -> list[Unit]:

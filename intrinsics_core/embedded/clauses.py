@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 
-from intrinsics_core.embedded.about import is_rival
 from intrinsics_core.embedded.words import Token, keys_of, stem, tokens
 from intrinsics_core.text.words import AUXILIARY
 
@@ -19,13 +18,9 @@ _AUXILIARY = re.compile(AUXILIARY, re.IGNORECASE)
 
 
 def denied(words: Sequence[str]) -> str:
-    """A predicate with its negation: "has a pool" as "has no pool", "costs more" as "does not cost more"."""
+    """A predicate with its negation: "has a pool" as "has not a pool", "costs more" as "does not cost more"."""
     verb, rest = words[0], " ".join(words[1:])
-    if verb.casefold() in ("has", "have") and words[1:2] and words[1].casefold() in ("a", "an", "any"):
-        return f"{verb} no {' '.join(words[2:])}"
-    if _AUXILIARY.fullmatch(verb) and verb.casefold() not in ("has", "have"):
-        return f"{verb} not {rest}"
-    return f"does not {'have' if verb.casefold() == 'has' else verb.removesuffix('s')} {rest}"
+    return f"{verb} not {rest}" if _AUXILIARY.fullmatch(verb) else f"does not {verb.removesuffix('s')} {rest}"
 
 
 Run = tuple[str, int, int]
@@ -41,7 +36,6 @@ _BREAKS = tuple(
     )
 )
 _BOTH = re.compile(r"\b(?:both|each|all)\b\s*", re.IGNORECASE)
-_ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
 _ONLY_ARTICLE = re.compile(r"\s*+(?:the\s)?", re.IGNORECASE)
 _ONLY_JOINS = re.compile(r"(?:,? ?and|,)(?: the)?", re.IGNORECASE)
 _RESPECTIVELY = re.compile(r",?\srespectively\b", re.IGNORECASE)
@@ -52,7 +46,6 @@ _EACH = re.compile(
     r"(?:\s+(?:two|three|four|five|[2-5])\b)?(?:\s+(?P<kind>\w+))?",
     re.IGNORECASE,
 )
-_TWO_OTHERS = re.compile(r"\A\W*(?:way\b|\w+ (?:and|nor|or)\b)", re.IGNORECASE)  # "both pool and sauna", "either way"
 _MOST = 5  # titles of which something is said in one sentence
 _WORD = re.compile(r"\s(?P<word>\w+)")
 
@@ -95,12 +88,9 @@ def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> li
     joined = all(_ONLY_JOINS.fullmatch(_without(part, kinds)) for part in between) and "and" in between[-1]
     head, tail = _BOTH.sub("", sentence[:begin]), _BOTH.sub("", sentence[end:])
     tails = _dealt_out(tail) or [tail] * len(runs)
-    before = _ARTICLE.sub("", head)
-    apposed = before.rstrip().endswith((",", ":")) and not _content(tail)  # "There are two choices, A and B."
-    if not joined or apposed or not _content(head + tail) or len(tails) != len(runs):
+    if not joined or len(tails) != len(runs):
         return []
-    article = "the " if _ARTICLE.search(head) else ""
-    return [_as_sentence(f"{before}{article}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
+    return [_as_sentence(f"{head}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
 
 
 def _dealt_out(text: str) -> list[str]:
@@ -117,14 +107,10 @@ def _of_each(sentence: str, apart: Mapping[str, frozenset[str]], question: str) 
     about = {title for title, _, _ in _runs(question, apart)}
     if said is None or len(about) == 1 or len(titles) > _MOST:
         return [sentence]
-    if len(about) < len(titles) and not all(is_rival(one, two) for one, two in combinations(titles, 2)):
-        return [sentence]
     kind = said["kind"] and (said["kind"] in ("them", "these", "those") or stem(said["kind"]) in kinds)
     two = said["all"].casefold() in ("both", "neither", "either")
     rest = sentence[said.end("kind") if kind else said.end("all") :].strip()
     if (two and len(titles) != 2) or not (kind or (two and not said["more"])) or not _content(rest):
-        return [sentence]
-    if _TWO_OTHERS.match(rest):
         return [sentence]
     if said["all"].casefold() in ("neither", "none"):
         rest = denied(rest.split())
@@ -132,11 +118,9 @@ def _of_each(sentence: str, apart: Mapping[str, frozenset[str]], question: str) 
 
 
 def _runs(sentence: str, apart: Mapping[str, frozenset[str]]) -> list[Run]:
-    """The titles that a sentence names, in order, with where the words for each begin and end. Names come first."""
+    """The titles that a sentence names, in order, with where the words for each begin and end."""
     words = [token for token in tokens(sentence) if not token.is_number]
     found = [(title, token) for token in words for title, keys in apart.items() if token.term in keys]
-    if any(token.is_capitalised for _, token in found):
-        found = [(title, token) for title, token in found if token.is_capitalised]
     runs = list[Run]()
     for title, token in found:
         if runs and runs[-1][0] == title:

@@ -27,16 +27,13 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 _PAUSE = re.compile(r"\s?[.,;:!–—-]")
-_OF_ITSELF = re.compile(r"\b(?:i|my|mine|myself)\b", re.IGNORECASE)
 _POLAR = re.compile(rf"(?:\A|[.!?,;:]\s+|\b(?:and|so|but|or|then)\s+)(?:{AUXILIARY})\b(?!\s+you\b)", re.IGNORECASE)
 _ASKS = re.compile(
     rf"\A\W*(?:(?:{GREETING}|{BEGINS}|{THANKS}|please|until|since|from|at|in|to|by|for)[,.!]? )*+"
     rf"(?:(?:tell|let) me (?:know )?)?(?:who|whom|whose|what|which|when|where|why|how|if|whether|{AUXILIARY})\b",
     re.IGNORECASE,
 )
-_TO_THE_USER = re.compile(r"\b(?:you|your)\b", re.IGNORECASE)
 _FIRST = re.compile(r"\A\W*\w+\W+")
-_POINTS = re.compile(r"\b(?:it|its|they|their|them|that)\b", re.IGNORECASE)
 _AND = re.compile(rf",?\sand\s(?=(?:{AUXILIARY})\s)", re.IGNORECASE)
 
 # By so much must an answer win over its contrary. `python -m training.reader.short_answers READER` prints how many of
@@ -76,8 +73,8 @@ def beginning(answer: str) -> Beginning:
 
 
 def _without_content(text: str) -> bool:
-    """Whether a text says nothing alone, and nothing of who speaks: "No, I can't." is a refusal."""
-    return not (claim(text).units or "?" in text or _OF_ITSELF.search(text))
+    """Whether a text says nothing alone."""
+    return not claim(text).units
 
 
 def is_polar(question: str) -> bool:
@@ -105,12 +102,10 @@ def questions_of(sentences: Sequence[str], question: str, *, whole: bool = True)
     found = []
     for i, text in enumerate(sentences):
         before = sentences[i - 1] if i else ""
-        if beginning(text).is_bare and is_polar(before) and not _TO_THE_USER.search(before):
-            found.append(before)
-        elif not own or not beginning(text).is_bare:
+        if not beginning(text).is_bare:
             found.append(question)
-        else:  # a question that says "it" goes on with the one before it
-            found.append(f"{own[i - 1]} {own[i]}" if i and _POINTS.search(own[i]) else own[i])
+        else:
+            found.append(before if is_polar(before) else own[i] if own else question)
     return found
 
 

@@ -91,12 +91,10 @@ def _value_of_words(text: str) -> float:
         return 100 * _CARDINAL[words[0]] + sum(_CARDINAL.get(word, 0.0) for word in words[1:])
     total = current = 0.0
     for word in words:
-        if word in ("a", "an"):
-            current = current or 1.0
-        elif word == "thousand":
+        if word == "thousand":
             total, current = (current or 1.0) * 1e3, 0.0
         elif word in _SCALES:
-            current = 6.0 if current == 1.5 else (current or 1.0) * _SCALES[word]
+            current = (current or 1.0) * _SCALES[word]
         else:
             current += 0.5 if word == "half" else _CARDINAL.get(word, 0.0)
     return total + current
@@ -186,8 +184,7 @@ _NUMBER = (
 )
 _AMOUNT = re.compile(
     rf"(?P<symbol>(?:{_SYMBOLS}) ?)?(?P<number>{_NUMBER})(?P<scale>{_SCALE})?"
-    rf"(?:(?:(?: {{0,3}}|-)(?P<worded>{_UNIT})| ?(?P<sign>{_SIGN})))?"
-    r"(?P<half> +and +a +half(?!\w))?",
+    rf"(?:(?:(?: {{0,3}}|-)(?P<worded>{_UNIT})| ?(?P<sign>{_SIGN})))?",
     re.IGNORECASE,
 )
 _ONE = re.compile(
@@ -210,8 +207,6 @@ def _amounts(text: str) -> Iterator[Quantity]:
     for match in _AMOUNT.finditer(text):
         values, scale = _values_of(match["number"]), (match["scale"] or "").strip().casefold()
         unit = match["symbol"] or match["worded"] or match["sign"] or ""
-        if match["half"] and match["worded"]:
-            values = frozenset(value + 0.5 for value in values)
         meant, written = values, frozenset[float]()
         if scale == "m" and not unit:
             unit = "m"  # "5 m" are metres, "$5 m" millions
@@ -354,8 +349,7 @@ def _days_of(text: str) -> Iterator[_Day]:
         at = min(match.start(one), match.start(two)), max(match.end(one), match.end(two))
         number = int(match[year] or 0)
         years = {number, *(() if number > 99 else (number + 1900, number + 2000))} if match[year] else ()
-        if keys and (match["dot"] != "-" or number > 99):
-            yield _Day(*match.span(), keys, at, frozenset(years), match.span(year), in_digits=True)
+        yield _Day(*match.span(), keys, at, frozenset(years), match.span(year), in_digits=True)
 
 
 def _days(text: str) -> Iterator[Quantity]:

@@ -34,23 +34,20 @@ def read_answer(sentences: Sequence[str], documents: Sequence[str] = (), names: 
     """
     said = in_words(cleaned(unmarked(sentences, documents, names), is_known, hidden=True))
     written: frozenset[str] | None = None  # the keys of the documents, made where a heading asks for them
-    found, above, introduced = list[str](), "", ""
+    found, above = list[str](), ""
     for i, text in enumerate(said):
         following = next(filter(None, said[i + 1 :]), "")
         name = _named(text, following)
         if name:
             if written is None:
                 written = frozenset[str]().union(*map(keys_of, documents))
-            above = name if len(name.split()) <= _SHORT and keys_of(name) and keys_of(name) <= written else ""
+            above = name if keys_of(name) <= written else ""
             level = heading_level(text)
             found.append(f"{'#' * level} {name}" if 0 < level < BOLD else f"**{name}**")
             continue
         item = is_item(text)
         bare = _plain(text)
         above = above if item else ""
-        introduced = introduced if item else bare[:-1] if bare.endswith(":") else ""
-        if item and introduced and bare and not any(map(str.isalpha, bare)):  # "Bus 12 leaves at:", "- 3:15"
-            bare = f"{introduced} {bare}"
         found.append(f"- {behind(above, bare)}" if item and bare else bare)
     return found
 
