@@ -53,8 +53,8 @@ HELD = 0.2
 _JUDGED = ("weighted F1", "AUROC")
 SHOWN = {"answerability": ("question", _JUDGED), "context-relevance": ("passage", _JUDGED),
          "hallucination-detection": ("response", ("F1", "AUROC"))}  # fmt: skip
-EVERYDAY = ("answerability", "hallucination-detection")
 """By intrinsic, the level of its table and the measures that are printed."""
+EVERYDAY = ("answerability", "hallucination-detection")
 
 
 @dataclass(frozen=True)
@@ -182,8 +182,8 @@ def plain_verdicts(
     """What the base model says to the plainest question, yes or no; kept in a file."""
     gate = intrinsic == "answerability"
     if not kept.exists():
-        turns = [[*(turn["content"] for turn in row["messages"]), ""] for row in rows]
-        items = [Item(i, row["documents"][0], *said[:2]) for i, (row, said) in enumerate(zip(rows, turns, strict=True))]
+        turns = [[turn["content"] for turn in row["messages"]][-1 if gate else -2 :] for row in rows]
+        items = [Item(i, row["documents"][0], *said) for i, (row, said) in enumerate(zip(rows, turns, strict=True))]
         asked = Asked(intrinsic, items, lambda item: cases[item.text].call(), plainest=GATE if gate else SUPPORT)
         kept.write_text(json.dumps(plainest(asked, runtime)))
     shares = json.loads(kept.read_text())

@@ -32,7 +32,7 @@ def main() -> None:
     if not folder:
         sys.exit("skipped: RAG_INTRINSICS_DATA does not name the data folder (see docs/data.md)")
     cases, _ = cases_of(table("uncertainty"), folder, limit=asked.cases, sets=["halueval"])
-    runtime = Scripted(lambda request: {"certainty": "7"})
+    runtime = Scripted(lambda request: {"correct": "yes", "confidence": 0.75})
     bare, ours = [], []
     rows: dict[int, Any] = {}
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from intrinsics_core.protocol.errors import InvalidInput
+
 CERTAIN = 36.0  # the logit beyond which float64 knows no difference to 1
 
 
@@ -48,3 +50,14 @@ def log_odds(logits: Sequence[float], yes: int) -> float:
         return logits[yes]
     top = max(others)
     return logits[yes] - top - math.log(math.fsum(math.exp(x - top) for x in others))
+
+
+def tenth(probability: float) -> float:
+    """The middle of the tenth that a probability falls into: .05, .15 … .95.
+
+    Raises:
+        InvalidInput: it is no probability.
+    """
+    if not 0 <= probability <= 1:
+        raise InvalidInput("probability is not one", expected="a number from 0 to 1", got=repr(probability))
+    return (2 * min(9, int(probability * 10)) + 1) / 20

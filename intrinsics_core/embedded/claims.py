@@ -28,6 +28,12 @@ from intrinsics_core.text.lines import is_fence
 if TYPE_CHECKING:
     from intrinsics_core.embedded.heads import Floats
 
+# What a list or a layout puts between claims: "[1]", "(Passage 2)", "Page 3 of 10", "a)".
+_MARKER = re.compile(
+    r"\A\W*+(?:(?:passage|document|doc|source|page|chunk|section|figure|fig|table|item|ref|citation|step)s?\b\W*+)?"
+    r"(?:\d{1,4}|[a-zA-Z])?+(?:\W++(?:(?:of|and|to)\W++)?\d{1,4}\b)*+\W*+\Z",
+    re.IGNORECASE,
+)
 NUMBERING = re.compile(r"\A\W*+\d{1,3}\W*+\Z")
 _PARTS_OF_NAMES = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
 _NAME = r"[^\W\d_]+(?:['’-][^\W\d_]+)*"
@@ -41,11 +47,14 @@ def makes_claim(sentence: str, vectors: Floats | None = None, found: bool = Fals
         sentence: one sentence of an answer.
         vectors: its vectors by the encoder that ships, (windows, dim); None: it is told from its words alone.
         found: whether all its content stands in the sources, or it begins with a yes or a no to a question.
-        alone: whether it is all that a question was answered with.
+        alone: whether it is all that a question was answered with. "1.50" is a price then and no number of a list.
     """
     text = sentence.strip()
-    bare = beginning(text).is_bare or not claim(text).units or (is_fence(text) and len(text.split()) == 1)
-    return not bare and not claims_nothing(text, vectors, sure=found or alone)
+    if beginning(text).is_bare or not claim(text).units or (is_fence(text) and len(text.split()) == 1):
+        return False
+    if not alone and _MARKER.match(text) and not NUMBERING.match(text):
+        return False
+    return not claims_nothing(text, vectors, sure=found or alone)
 
 
 def claims_nothing(text: str, vectors: Floats | None = None, sure: bool = False) -> bool:
@@ -113,7 +122,9 @@ class Spoken:
         said = beginning(sentence).says
         if said:
             asked = laid_out(question)[-1].text if question.strip() else ""
-            return true_answer(asked) == said or (said == "Yes." and self._done(asked, ""))
+            if true_answer(asked) == said:
+                return True
+            return said == "Yes." and ends_in_question(asked) and asks_what_was_done(asked) and self._done(asked, "")
         if len(sentence.split()) >= _LONGEST:
             return False
         vector = _vector(vectors)

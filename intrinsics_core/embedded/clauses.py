@@ -18,9 +18,13 @@ _AUXILIARY = re.compile(AUXILIARY, re.IGNORECASE)
 
 
 def denied(words: Sequence[str]) -> str:
-    """A predicate with its negation: "has a pool" as "has not a pool", "costs more" as "does not cost more"."""
+    """A predicate with its negation: "has a pool" as "has no pool", "costs more" as "does not cost more"."""
     verb, rest = words[0], " ".join(words[1:])
-    return f"{verb} not {rest}" if _AUXILIARY.fullmatch(verb) else f"does not {verb.removesuffix('s')} {rest}"
+    if verb.casefold() in ("has", "have") and words[1:2] and words[1].casefold() in ("a", "an", "any"):
+        return f"{verb} no {' '.join(words[2:])}"
+    if _AUXILIARY.fullmatch(verb) and verb.casefold() not in ("has", "have"):
+        return f"{verb} not {rest}"
+    return f"does not {'have' if verb.casefold() == 'has' else verb.removesuffix('s')} {rest}"
 
 
 Run = tuple[str, int, int]
@@ -36,6 +40,7 @@ _BREAKS = tuple(
     )
 )
 _BOTH = re.compile(r"\b(?:both|each|all)\b\s*", re.IGNORECASE)
+_ARTICLE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
 _ONLY_ARTICLE = re.compile(r"\s*+(?:the\s)?", re.IGNORECASE)
 _ONLY_JOINS = re.compile(r"(?:,? ?and|,)(?: the)?", re.IGNORECASE)
 _RESPECTIVELY = re.compile(r",?\srespectively\b", re.IGNORECASE)
@@ -46,6 +51,7 @@ _EACH = re.compile(
     r"(?:\s+(?:two|three|four|five|[2-5])\b)?(?:\s+(?P<kind>\w+))?",
     re.IGNORECASE,
 )
+_TWO_OTHERS = re.compile(r"\A\W*(?:way\b|\w+ (?:and|nor|or)\b)", re.IGNORECASE)  # "both pool and sauna", "either way"
 _MOST = 5  # titles of which something is said in one sentence
 _WORD = re.compile(r"\s(?P<word>\w+)")
 
@@ -88,9 +94,12 @@ def _of_joined(sentence: str, runs: Sequence[Run], kinds: Collection[str]) -> li
     joined = all(_ONLY_JOINS.fullmatch(_without(part, kinds)) for part in between) and "and" in between[-1]
     head, tail = _BOTH.sub("", sentence[:begin]), _BOTH.sub("", sentence[end:])
     tails = _dealt_out(tail) or [tail] * len(runs)
-    if not joined or len(tails) != len(runs):
+    before = _ARTICLE.sub("", head)
+    apposed = before.rstrip().endswith((",", ":")) and not _content(tail)  # "There are two choices, A and B."
+    if not joined or apposed or not _content(head + tail) or len(tails) != len(runs):
         return []
-    return [_as_sentence(f"{head}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
+    article = "the " if _ARTICLE.search(head) else ""
+    return [_as_sentence(f"{before}{article}{run[0]}{rest}") for run, rest in zip(runs, tails, strict=True)]
 
 
 def _dealt_out(text: str) -> list[str]:
@@ -111,6 +120,8 @@ def _of_each(sentence: str, apart: Mapping[str, frozenset[str]], question: str) 
     two = said["all"].casefold() in ("both", "neither", "either")
     rest = sentence[said.end("kind") if kind else said.end("all") :].strip()
     if (two and len(titles) != 2) or not (kind or (two and not said["more"])) or not _content(rest):
+        return [sentence]
+    if _TWO_OTHERS.match(rest):
         return [sentence]
     if said["all"].casefold() in ("neither", "none"):
         rest = denied(rest.split())

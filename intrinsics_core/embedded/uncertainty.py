@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from intrinsics_core.calibration.probabilities import logit, sigmoid
+from intrinsics_core.calibration.probabilities import logit, sigmoid, tenth
 from intrinsics_core.embedded.answers import claims_and_documents, said_in, support_of
 from intrinsics_core.embedded.overrides import Overrides
 from intrinsics_core.embedded.relevance import answerable_by, look_at, question_and_passages
@@ -44,7 +44,7 @@ def uncertainty_of(own: Overrides, task: Task) -> Program[Uncertainty]:
             claims = found.label != "NA"
             supported = found.faithfulness if claims else None
     expected = certainty(answerable, supported, claims=claims)
-    return Uncertainty(certainty=quantised(expected), expected=expected)
+    return Uncertainty(certainty=tenth(expected), expected=expected)
 
 
 def certainty(answerability: float | None, support: float | None = None, *, claims: bool = True) -> float:
@@ -63,11 +63,6 @@ def certainty(answerability: float | None, support: float | None = None, *, clai
         return float(sigmoid(BEFORE * asked * (1 if claims else -1)))
     share = 0.0 if answerability is None else ANSWERABILITY
     return min(float(sigmoid(share * asked + SUPPORT * _log_odds("support", support))), support)
-
-
-def quantised(probability: float) -> float:
-    """The middle of the tenth that a probability falls into: 0.05, 0.15 … 0.95."""
-    return (2 * min(9, int(_checked("probability", probability) * 10)) + 1) / 20
 
 
 def _log_odds(name: str, probability: float) -> float:

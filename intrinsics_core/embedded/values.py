@@ -184,7 +184,8 @@ _NUMBER = (
 )
 _AMOUNT = re.compile(
     rf"(?P<symbol>(?:{_SYMBOLS}) ?)?(?P<number>{_NUMBER})(?P<scale>{_SCALE})?"
-    rf"(?:(?:(?: {{0,3}}|-)(?P<worded>{_UNIT})| ?(?P<sign>{_SIGN})))?",
+    rf"(?:(?:(?: {{0,3}}|-)(?P<worded>{_UNIT})| ?(?P<sign>{_SIGN})))?"
+    r"(?P<half> +and +a +half(?!\w))?",
     re.IGNORECASE,
 )
 _ONE = re.compile(
@@ -207,6 +208,8 @@ def _amounts(text: str) -> Iterator[Quantity]:
     for match in _AMOUNT.finditer(text):
         values, scale = _values_of(match["number"]), (match["scale"] or "").strip().casefold()
         unit = match["symbol"] or match["worded"] or match["sign"] or ""
+        if match["half"] and match["worded"]:
+            values = frozenset(value + 0.5 for value in values)
         meant, written = values, frozenset[float]()
         if scale == "m" and not unit:
             unit = "m"  # "5 m" are metres, "$5 m" millions
@@ -349,7 +352,8 @@ def _days_of(text: str) -> Iterator[_Day]:
         at = min(match.start(one), match.start(two)), max(match.end(one), match.end(two))
         number = int(match[year] or 0)
         years = {number, *(() if number > 99 else (number + 1900, number + 2000))} if match[year] else ()
-        yield _Day(*match.span(), keys, at, frozenset(years), match.span(year), in_digits=True)
+        if keys and (match["dot"] != "-" or number > 99):
+            yield _Day(*match.span(), keys, at, frozenset(years), match.span(year), in_digits=True)
 
 
 def _days(text: str) -> Iterator[Quantity]:

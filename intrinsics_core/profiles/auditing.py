@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from intrinsics_core.calibration.probabilities import tenth
 from intrinsics_core.intrinsics.audit import PARTS
 from intrinsics_core.profiles import asking, sentence_verdicts
 from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, MalformedReply
@@ -18,7 +19,7 @@ from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Generated, Program, Reply
 from intrinsics_core.protocol.results import Answerability, AuditParts, Citations, HallucinationDetection, Uncertainty
 from intrinsics_core.protocol.task import Task
-from intrinsics_core.replies import readers, sentence_ids, writers
+from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.replies.labels import label_probabilities
 
 ANSWERABLE = (
@@ -32,12 +33,12 @@ CORRECT = (
 
 
 def certainty(task: Task, label: asking.Label) -> Uncertainty:
-    """How likely a yes is, to the nearest of .05, .15 … .95; as it stands where there are log-probabilities."""
-    _, reply, start, _ = label
-    likely = asking.yes(label)
-    nearest = min(readers.CERTAINTIES.values(), key=lambda value: abs(value - likely))
+    """How likely a yes is: the middle of its tenth on the label's side, and itself with log-probabilities."""
+    text, reply, start, _ = label
+    likely, denied = asking.yes(label), json_reply.label(text, asking.YES_NO, reply.text) == "no"
+    middle = round(1 - tenth(1 - likely), 2) if denied else tenth(likely)
     measured = label_probabilities(reply.logprobs, asking.YES_NO, start)
-    return Uncertainty(certainty=nearest, expected=likely if measured else None)
+    return Uncertainty(certainty=middle, expected=likely if measured else None)
 
 
 def correct(task: Task, value: Uncertainty) -> tuple[str, float]:

@@ -139,7 +139,7 @@ def _(value: AuditParts, fitted: Calibrations) -> Any:
 
 
 def certainty_score(value: Uncertainty) -> float | None:
-    """What is calibrated of a certainty: its mean, or, where the model gives no probabilities, the digit it stated."""
+    """What is calibrated of a certainty: its mean, or, where the model gives no probabilities, the tenth it stated."""
     return value.certainty if value.expected is None else value.expected
 
 

@@ -69,7 +69,7 @@ def test_no_sentence_is_written_twice() -> None:
     assert len(set(every)) == len(every)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "...", "🎉", "[1]", "a)", "|---|", "```"])
+@pytest.mark.parametrize("text", ["", "   ", "...", "🎉", "[1]", "(Passage 2)", "Page 3 of 10", "a)", "|---|", "```"])
 def test_what_is_format_claims_nothing(text: str) -> None:
     assert not makes_claim(text)
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intrinsics_core.embedded.uncertainty import certainty, quantised
+from intrinsics_core.calibration.probabilities import tenth
+from intrinsics_core.embedded.uncertainty import certainty
 from intrinsics_core.protocol.errors import InvalidInput
 
 GRID = [0.05, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95]
@@ -15,14 +16,13 @@ probability = st.floats(0, 1)
     ("p", "expected"), [(0.0, 0.05), (0.0999, 0.05), (0.1, 0.15), (0.5, 0.55), (0.949, 0.95), (1.0, 0.95)]
 )
 def test_grid(p, expected):
-    assert quantised(p) == expected
+    assert tenth(p) == expected
 
 
 @given(st.none() | probability, st.none() | probability)
 def test_always_on_the_grid_and_near_the_expectation(a, s):
     found = certainty(a, s)
-    assert quantised(found) in GRID
-    assert abs(quantised(found) - found) <= 0.05 + 1e-12
+    assert tenth(found) in GRID and abs(tenth(found) - found) <= 0.05 + 1e-12
 
 
 @given(probability, probability, probability)
@@ -69,4 +69,4 @@ def test_probabilities_only(bad):
     with pytest.raises(InvalidInput, match="support"):
         certainty(0.5, bad)
     with pytest.raises(InvalidInput, match="probability"):
-        quantised(bad)
+        tenth(bad)

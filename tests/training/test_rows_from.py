@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from intrinsics_core.calibration.probabilities import tenth
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.training.labelled import labelled
 from intrinsics_core.training.rows_from import SETS, build
 from intrinsics_core.training.rows_from.answers import edited, plain
-from intrinsics_core.training.rows_from.certainty import SYSTEMS, calibrated, tenth
+from intrinsics_core.training.rows_from.certainty import SYSTEMS, calibrated
 from intrinsics_core.training.rows_from.filters import kept
 
 BRIDGE = "The bridge was built in 1911 . It spans the Lys . Ada Brink drew it . Many came to see it . It has towers ."

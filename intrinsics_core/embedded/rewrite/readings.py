@@ -46,9 +46,10 @@ LONGEST, READ, LONGEST_PHRASE = 400, 4_000, 5
 BE, AT = word_set("is are was were be been"), word_set("in at of from to near")
 DETERMINERS = word_set("the a an my your our his her its their this that these those another each every which")
 PREPOSITIONS = word_set("for in at on with to from by during after before without near over until since within of")
-_SUBJECTS = word_set("i we you they he she it who be been")
-_OBJECTS = DETERMINERS | THIRD | word_set("me us you")
+_SUBJECTS = word_set("i we you they he she it who")
+_OBJECTS = word_set("the a an my your our his her its their this that these those it them him me us you")
 _MODALS = word_set("can could may must will would should might")
+JOINERS = word_set("and but or if when because while so then that which who whose as since")
 _OWN = word_set("i we you me let's please thanks thank that it")
 WHOLE = (AUXILIARIES - word_set("may be been must might")) | ASKING | _OWN
 """A turn with one in it asks or says something of its own: it is no fragment."""
@@ -136,9 +137,10 @@ def things(text: str, keep: Callable[[Token], bool]) -> list[list[Token]]:
     place = {token.begin: i for i, token in enumerate(words)}
     for run in runs(text, keep):
         i, j = place[run[0].begin], place[run[-1].begin] + 1
+        begin = 1 + max(text.rfind(mark, 0, run[0].begin) for mark in ".!?\n")
         stop = min((at for mark in ".!?\n" if (at := text.find(mark, run[-1].end)) >= 0), default=len(text))
-        before = list(map(plain, words[max(0, i - 8) : i]))
-        behind = [plain(word) for word in words[j : j + 1] if word.end <= stop]
+        before = [plain(word) for word in words[max(0, i - 8) : i] if word.begin >= begin]
+        behind = [plain(word) for word in words[j : j + 12] if word.end <= stop]
         found.append(_thing(run, before, behind, text[stop : stop + 1] in ("", "?")))
     return list(filter(None, found))
 
@@ -148,32 +150,39 @@ def _thing(run: list[Token], before: list[str], behind: list[str], asks: bool) -
     open", "when does [the bus] leave", "you can return [shoes]", "[the soup] keeps".
 
     Args:
-        before, behind: the words before it, and the one behind it in its sentence.
+        before, behind: the words of its sentence on either side.
         asks: whether its sentence is a question.
     """
-    determined, first, after = before[-1:] != [] and before[-1] in DETERMINERS, plain(run[0]), {*behind}
+    determined, first, after = before[-1:] != [] and before[-1] in DETERMINERS, plain(run[0]), {*behind[:1]}
     *lead, verb = ["", *(before[:-1] if determined else before)]
+    alone = len(run) == 1 and not determined and not (run[0].is_capitalised and verb)
     if before[-1:] == ["how"] or first.isdigit() or first in NUMBER_WORDS or (len(run) == 1 and _kind(run)[0]):
         return []  # "how fast does bamboo grow", "41 metres tall"
-    told = _SUBJECTS | (set() if asks else {"was", "were"})
-    acts = verb in told or (verb == "to" and behind) or (verb in _MODALS and lead[1:])
-    if acts and not determined:
+    if alone and (
+        (verb in {"", *ASKING} and after & _OBJECTS)  # "Hold the button"
+        or (verb in BE and not asks and (first.endswith("ed") or after & PREPOSITIONS))  # "It is closed"
+        or (verb in JOINERS and not asks and first.endswith("s") and after & PREPOSITIONS)  # "and closes at eight"
+    ):
+        return []
+    acts = verb in _SUBJECTS or verb in ("be", "been") or (verb == "to" and behind) or (verb in _MODALS and lead[1:])
+    if acts and not determined and not run[0].is_capitalised and (verb not in _MODALS or lead[-1] not in ASKING):
         run = run[1:]  # "you can return shoes"
-    while len(run) > 1 and (_kind(run[-1:])[0] or plain(run[-1]) in ("last", "next")):
+    while len(run) > 1 and (_kind(run[-1:])[0] or plain(run[-1]) in ("last", "next")) and "'" not in plain(run[-2]):
         run = run[:-1]  # "closed today"
-    if len(run) > 1 and after & _OBJECTS and not run[-1].is_capitalised:
+    if len(run) > 1 and verb not in BE and after & _OBJECTS and not run[-1].is_capitalised:
         run = run[:-1]  # "Orbita stops the sync"
+    told = not asks and not verb and AUXILIARIES.isdisjoint(takewhile(lambda word: word not in JOINERS, behind))
     for n in range(1, len(run)):
         word = plain(run[n])
         acts = word.endswith("s") and not (word.endswith("ss") or run[n - 1].text.endswith("s"))
         done = len(word) > 4 and word.endswith("ed") and not word.endswith("eed")
-        said = done or word == "open" if verb in BE else not asks and not verb and (acts or done)
+        said = done or word == "open" if verb in BE else told and (acts or done)
         if said and not run[n].is_capitalised:
             return run[:n]
     polar = {*lead} <= {"", "and", "so"}
-    inverted = asks and verb in AUXILIARIES - (BE if behind or not polar else set())
+    inverted = asks and verb in AUXILIARIES - (BE if behind or not polar else set()) and AUXILIARIES.isdisjoint(lead)
     # "how old is [the tide mill]", "does [the Plus plan] have"
-    if len(run) < 2 or run[-1].is_capitalised or not inverted or after - (PREPOSITIONS | _OBJECTS):
+    if len(run) < 2 or run[-1].is_capitalised or not inverted or after - (PREPOSITIONS | _OBJECTS | JOINERS):
         return run
     return run[:1] if polar and verb not in BE else run[:-1]  # "can [dogs] eat chocolate", "when does [the pool] open"
 
@@ -185,6 +194,14 @@ def names(run: Sequence[Token]) -> list[list[Token]]:
     return [[token for _, token in some] for found, some in groups if found]
 
 
+def _parts(text: str, run: list[Token]) -> list[list[Token]]:
+    """What of a run may be a thing: all of it behind an article, its names where it ends with one, else both."""
+    found = names(run)
+    if not found or (_article(text, run) and len(found) == 1):
+        return [run] if not found or run[-1] is not found[0][-1] or run == found[0] else [*found, run]
+    return found if run[-1].is_capitalised else [*found, run]
+
+
 def surface(text: str, run: Sequence[Token]) -> str:
     """A run as the text has it, without a closing possessive."""
     return re.sub(r"['\u2019]s?\Z", "", text[run[0].begin : run[-1].end])
@@ -194,7 +211,9 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
     """Phrases of the earlier turns that the last one may lean on, the likeliest first, an article with each."""
     *history, last = conversation
     near = [(role, text[-READ:] if role == "user" else text[:READ]) for role, text in history]
-    likely, least, gone = salience([*history, last]), load_head("rewrite").thresholds["substitute"], replaced(near)
+    likely, least = salience([*history, last]), load_head("rewrite").thresholds["substitute"]
+    # "They" are those that were talked of before, too.
+    gone = frozenset[str]() if PLURAL & set(map(plain, tokens(last[1]))) else replaced(near)
     small = {token.term for _, text in near for token in tokens(text) if token.text.islower()}
     best: dict[str, Phrase] = {}
     for age, text in enumerate(latest_first(near)):
@@ -206,18 +225,21 @@ def mentioned(conversation: Sequence[Turn]) -> list[Phrase]:
             if b[0].is_capitalised and text[a[-1].end : b[0].begin] in (" of ", " of the ")
         ]
         for run in [*of, *whole]:
-            if len(run) > LONGEST_PHRASE or not gone.isdisjoint(token.term for token in run):
-                continue
-            held, text_of, before = [likely[t.term] for t in run], surface(text, run), text[: run[0].begin][-12:]
-            first = run[0].begin in begins and (run[0].term in small or not run[-1].is_capitalised)
-            text_of = text_of[0].lower() + text_of[1:] if first else text_of  # "Dogs are welcome"
-            score = sum(held) / len(held) * (1.0 + 0.2 * (len(run) - 1)) - 0.001 * age
-            is_place = run[0].is_capitalised and not AT.isdisjoint(before.split()[-2:])
-            score *= 0.3 if is_place else 1.0  # "Is there a mill at Port Ellery?" asks about the mill
-            if (known := best.get(text_of.casefold())) is None or known.score < score:
-                is_name = run[0].is_capitalised and run[-1].is_capitalised and len(run[0].text) > 1 and not first
-                whole_of = ("the " if _ARTICLE.search(before) else "") + text_of
-                best[text_of.casefold()] = Phrase(whole_of, score, max(held) >= least, is_name, is_place)
+            for part in _parts(text, run):
+                past = {token.term for token in run} & gone
+                named = {token.term for token in run if token.is_capitalised or token.is_number}
+                if len(part) > LONGEST_PHRASE or (past and (past >= named or past & {token.term for token in part})):
+                    continue
+                held, text_of, before = [likely[t.term] for t in part], surface(text, part), text[: part[0].begin][-12:]
+                first = part[0].begin in begins and (part[0].term in small or not part[-1].is_capitalised)
+                text_of = text_of[0].lower() + text_of[1:] if first else text_of  # "Dogs are welcome"
+                score = sum(held) / len(held) * (1.0 + 0.2 * (len(part) - 1)) - 0.001 * age
+                is_place = part[0].is_capitalised and not AT.isdisjoint(before.split()[-2:])
+                score *= 0.3 if is_place else 1.0  # "Is there a mill at Port Ellery?" asks about the mill
+                if (known := best.get(text_of.casefold())) is None or known.score < score:
+                    is_name = part[0].is_capitalised and part[-1].is_capitalised and len(part[0].text) > 1 and not first
+                    whole_of = ("the " if _ARTICLE.search(before) else "") + text_of
+                    best[text_of.casefold()] = Phrase(whole_of, score, max(held) >= least, is_name, is_place)
     return sorted(best.values(), key=lambda phrase: -phrase.score)[: 8 * MOST]
 
 
@@ -228,17 +250,22 @@ def replaced(history: Sequence[Turn]) -> frozenset[str]:
     question of another ("Who is Anna Berg?", "And Tom Hale?"). A name that comes up again from there on is talked of.
     """
     asked = [i for i, (role, text) in enumerate(history) if role == "user" and len(text) <= LONGEST][-12:]
-    named: list[tuple[int, frozenset[str], str, list[str]]] = []
+    named: list[tuple[int, frozenset[str], str, tuple[str, ...]]] = []
     for i in asked:
         text = framed(history[i][1], history[:i]) or history[i][1]
         words = tokens(text)
+        leans = any(plain(word) in LEANING for word in words)
         for thing in things(text, lambda token: not token.is_stop):
             name = frozenset(token.term for held in names(thing) for token in held)
             if name - {words[0].term}:  # which has a capital anyway
-                named.append((i, name, thing[-1].term, [plain(word) for word in words if word not in thing]))
+                around = () if leans else tuple(plain(word) for word in words if word not in thing)
+                kind = (
+                    "" if leans else (thing[0] if thing[-1].is_number or len(thing[-1].text) == 1 else thing[-1]).term
+                )
+                named.append((i, name, kind, around))
     gone = frozenset[str]()
-    for (_, old, *before), (j, new, *now) in combinations(named, 2):
-        if before[0] == now[0] or before[1] == now[1]:
+    for (i, old, kind, around), (j, new, *now) in combinations(named, 2):
+        if i < j and new - old and now[0] and (kind == now[0] or around == now[1]):
             gone |= old - new - {token.term for _, text in history[j:] for token in tokens(text)}
     return gone
 
@@ -255,11 +282,12 @@ def _pronouns(question: str, found: Sequence[Phrase]) -> Iterator[Reading]:
         if not is_place and word not in THIRD:
             continue
         owned = word in POSSESSIVE and i + 1 < len(words) and not (word == "her" and words[i + 1].is_stop)
-        # "It" is no stamps.
-        able = [phrase for phrase in found if phrase.is_name or phrase.is_many == (word in PLURAL)]
+        able = [phrase for phrase in found if not phrase.text.isdigit()]  # "it" is no year
         if word in PERSON:  # nobody is called "the Glass Museum"
             people = [each for each in able if each.is_name and not (each.is_place or each.text.startswith("the "))]
             able = sorted(people, key=lambda phrase: " " not in phrase.text) or able
+        if word in PLURAL or word in ("it", "its"):  # "it" is no stamps
+            able = [phrase for phrase in able if phrase.is_name or phrase.is_many == (word in PLURAL)]
         others = [phrase.score for phrase in able[1:] if phrase.text not in able[0].text]
         clear = bool(able) and able[0].is_salient and able[0].score > MARGIN * max(others, default=0.0)
         clear = clear and (word not in PLURAL or able[0].is_many) and word in THIRD
@@ -314,13 +342,14 @@ def _last_question(text: str) -> str:
 
 def _behind(new: str, earlier: str) -> str:
     """ "in spring" in place of the question's own "in autumn", or at its end."""
-    old, mine = tokens(earlier), tokens(new)[1:]
+    old, lead, mine = tokens(earlier), plain(tokens(new)[0]), tokens(new)[1:]
     for i in [i for i in range(1, len(old)) if plain(old[i]) in PREPOSITIONS][::-1]:
         some = runs(earlier, lambda t: not t.is_stop or t.is_capitalised)  # "May" is a stop word
         phrase = next((run for run in some if run[0].begin > old[i].begin), None)
         if phrase and _kind(mine) == _kind(phrase):
             phrase = (names(phrase) if phrase[0].is_capitalised else [phrase])[0]
-            return f"{earlier[: old[i].begin].rstrip()} {new}{earlier[phrase[-1].end :]}"
+            same = plain(old[i]) == lead or _kind(mine)[0] or {plain(old[i]), lead} <= {"in", "on", "at"}
+            return f"{earlier[: old[i].begin].rstrip()} {new}{earlier[phrase[-1].end :]}" if same else ""
     return f"{earlier} {new}"
 
 
@@ -332,13 +361,18 @@ def _instead(new: str, earlier: str) -> str:
 
 def _put(new: str, earlier: str) -> str:
     """The new thing in place of the one phrase of the question that is of its kind."""
-    fits = [slot for slot in things(earlier, lambda t: not t.is_stop) if _fits(new, earlier, slot)]
-    said = {token.term for token in tokens(new) if not token.is_stop}
-    found = [slot for slot in fits if not said.isdisjoint(token.term for token in slot)] or fits  # "a lost key"
+    slots = [part for thing in things(earlier, lambda t: not t.is_stop) for part in _parts(earlier, thing)]
+    mine = [token.term for token in tokens(new) if not token.is_stop]
+    same = [s[i : i + len(mine)] for s in slots for i in range(len(s) - len(mine) + 1) if len(mine) > 1]
+    alike = [s for s in same if s[-1].term == mine[-1] or s[0].term == mine[0]]
+    found = alike[-1:] or [slot for slot in slots if _fits(new, earlier, slot)]
     if len(found) != 1:
         return ""
     (slot,), own = found, _article(earlier, found[0])
-    return f"{earlier[: slot[0].begin - len(own)]}{new}{earlier[slot[-1].end :]}"
+    keeps = plain(tokens(new)[0]) not in DETERMINERS and (
+        own.lower() == "the " or not (new[:1].isupper() or new.endswith("s"))
+    )
+    return f"{earlier[: slot[0].begin - (0 if keeps else len(own))]}{new}{earlier[slot[-1].end :]}"
 
 
 def _fits(new: str, earlier: str, slot: Sequence[Token]) -> bool:

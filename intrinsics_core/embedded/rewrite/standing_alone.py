@@ -19,7 +19,14 @@ from intrinsics_core.embedded.rewrite.keywords import expand, rewrite
 from intrinsics_core.embedded.rewrite.readings import is_framed, new_thing, readings
 from intrinsics_core.embedded.rewrite.salience import LONGEST_TURN, dependence, heard
 from intrinsics_core.embedded.short_answers import beginning, is_polar
-from intrinsics_core.embedded.turns import Turn, accepted_offer, as_one_turn, asked_before, is_answered_itself
+from intrinsics_core.embedded.turns import (
+    Turn,
+    accepted_offer,
+    as_one_turn,
+    asked_before,
+    is_answered_itself,
+    is_left_as_it_is,
+)
 from intrinsics_core.embedded.words import terms
 from intrinsics_core.protocol.requests import Program, Score
 from intrinsics_core.protocol.results import ExpandedQuery, QueryExpansion, QueryRewrite
@@ -101,6 +108,8 @@ def choice(conversation: Sequence[Turn]) -> ChoiceOfReading:
     """
     turns = heard(conversation)
     last = turns[-1][1]
+    if len(turns) < 2 or len(last) > LONGEST_TURN or is_left_as_it_is(turns):
+        return ChoiceOfReading((last,), last)
     leans = dependence(turns) >= load_head("rewrite_dependence").thresholds["rewrite"]
     found = readings(turns) if leans or new_thing(last) else []
     sure = [each.text for each in found[:1] if each.is_sure and (leans or is_framed(last, each.text))]

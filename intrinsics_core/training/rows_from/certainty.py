@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from intrinsics_core.bench.datasets import recorded_answers
 from intrinsics_core.bench.folder import DataFolder, Row
+from intrinsics_core.calibration.probabilities import tenth
 
 SYSTEMS: tuple[str | None, ...] = (
     None,  # the model's own
@@ -39,8 +40,3 @@ def calibrated(scores: Sequence[float], right: Sequence[bool], bins: int = _BINS
         for i in members:
             found[i] = sum(right[j] for j in members) / len(members)
     return found
-
-
-def tenth(share: float) -> float:
-    """The middle of the tenth that a share falls into: .05, .15 … .95."""
-    return round(min(int(share * 10), 9) / 10 + 0.05, 2)
