@@ -167,7 +167,7 @@ _FORMATS: dict[str, Format[Any]] = {
     **sentence_verdicts.FORMATS,
     "entailment": asking.share_format(
         "entailment",
-        "Judge whether the source alone supports the claim, 'yes' or 'no'. State your confidence from 0 to 1.",
+        "Does the source support all of the claim? Answer 'yes' or 'no'. State your confidence from 0 to 1.",
         "supported",
         asking.YES_NO,
         _claim,

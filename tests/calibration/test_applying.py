@@ -339,10 +339,11 @@ def test_a_judge_that_says_the_same_of_all_is_not_calibrated() -> None:
 
 
 def test_certainties_without_log_probabilities_are_fitted_by_what_is_stated() -> None:
-    digits = iter("0123456789" * 2)
+    stated = iter([0.95 - i / 10 if i < 5 else i / 10 + 0.05 for i in range(10)] * 2)
+    answers = iter(("no", "no", "no", "no", "no", "yes", "yes", "yes", "yes", "yes") * 2)
     fitted = calibrate(
         "uncertainty", [{**e, "label": i % 10 > 4} for i, e in enumerate(examples())],
-        Scripted(lambda request: {"certainty": next(digits)}),
+        Scripted(lambda request: {"correct": next(answers), "confidence": next(stated)}),
     )  # fmt: skip
     assert fitted.before.auroc == 1.0
 

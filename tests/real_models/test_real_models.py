@@ -54,7 +54,7 @@ def runtime(request: pytest.FixtureRequest) -> Iterator[Runtime]:
 
 @pytest.mark.parametrize("name", ["answerability", "context-relevance", "uncertainty"])
 def test_a_verdict_of_one_label_is_read_with_its_probability(runtime: Runtime, name: str) -> None:
-    (table,) = (table for table in tables("plain", 3) if table.name == name)
+    (table,) = (table for table in tables("plain", 6) if table.name == name)
     assert table.score is not None
     results = run_many([table.call(item) for item in table.items], runtime)
     scores = [table.score(result) for result in results if not isinstance(result, IntrinsicsError)]
