@@ -7,8 +7,7 @@
 Rows are those of `intrinsics train --rows`. Whole groups of them (articles, conversations) are held out before anything
 is trained: a fifth of all rows. With `--set`, the gate is trained on the questions of our written texts (the part that
 the reader is trained on), detection on their answers, and both are measured on a set of `benchmarks.quality_everyday`,
-which nothing is trained on. Rows
-above `--characters` are left out of both parts, so that a CPU comes to an end.
+which nothing is trained on. Rows above `--characters` are left out of both parts, so that a CPU comes to an end.
 The base model is asked by the profile `prompted`; each adapter by the file that was written beside it; the embedded
 default and word coverage judge the same cases. All intervals are 95%, of a bootstrap over cases. What lies in `--work`
 is not made again: a run that was ended goes on. Needs the extras `[train,transformers]`.
@@ -55,6 +54,7 @@ SHOWN = {"answerability": ("question", _JUDGED), "context-relevance": ("passage"
          "hallucination-detection": ("response", ("F1", "AUROC"))}  # fmt: skip
 """By intrinsic, the level of its table and the measures that are printed."""
 EVERYDAY = ("answerability", "hallucination-detection")
+"""What written texts and everyday sets have rows of."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ def main() -> None:
     parser.add_argument(
         "--base", default="smollm", help="a name of benchmarks.fetch_models, or a folder of safetensors"
     )
-    parser.add_argument("--intrinsics", nargs="*", choices=SHOWN, default=["answerability"])
+    parser.add_argument("--intrinsics", nargs="*", choices=SHOWN, help="default: two, or the gate with --set")
     parser.add_argument("--kinds", nargs="*", choices=("lora", "alora"), default=["lora", "alora"])
     parser.add_argument("--rows", type=int, default=400)
     parser.add_argument("--test", type=int, default=100)
@@ -284,9 +284,10 @@ def main() -> None:
         base = MODELS[options.base].safetensors(models)
     if options.data is None:
         parser.error("RAG_INTRINSICS_DATA names no folder: see docs/data.md")
-    if options.set and (others := set(options.intrinsics) - set(EVERYDAY)):
+    chosen = options.intrinsics or (["answerability"] if options.set else ["answerability", "context-relevance"])
+    if options.set and (others := set(chosen) - set(EVERYDAY)):
         parser.error(f"--set has rows of {', '.join(EVERYDAY)} alone, not of {', '.join(sorted(others))}")
-    for intrinsic in options.intrinsics:
+    for intrinsic in chosen:
         show(intrinsic, base, options)
 
 

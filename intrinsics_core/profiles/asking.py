@@ -21,7 +21,7 @@ from intrinsics_core.text.markup import defuse
 
 Json = dict[str, Any]
 Show = Callable[[Task], Json]
-Said = str | Callable[[Task], str]
+Ask = str | Callable[[Task], str]
 Per = Literal["sentence", "document"]
 DATA = ("<data>", "</data>")  # each on a line of its own, where no text within JSON stands
 PREAMBLE = (
@@ -188,7 +188,7 @@ def label_fields(
 
 
 def for_json(
-    name: str, instruction: Said, shape: str, schema: Json | Show, show: Show, tokens: int, per: Per | None = None
+    name: str, instruction: Ask, shape: str, schema: Json | Show, show: Show, tokens: int, per: Per | None = None
 ) -> Callable[[Task], Sequence[Generate]]:
     """A render function of one request for JSON.
 
@@ -241,7 +241,7 @@ def text_format(
 
 def label_format(
     name: str,
-    instruction: Said,
+    instruction: Ask,
     field: str,
     options: Sequence[str],
     show: Show,
