@@ -154,6 +154,7 @@ def trained(intrinsic: str, base: Path, rows: Sequence[Any], out: Path, alora: b
             wall, cpu = time.perf_counter(), time.process_time()
             done = train(intrinsic, base=str(base), data=data, out=out, alora=alora, epochs=options.epochs, held=0,
                          batch=options.batch, rank=options.rank, learning_rate=options.learning_rate,
+                         dropout=0.0,  # on a CPU it takes a third of the time
                          grouped=True, resume=out.exists())  # fmt: skip
         losses = [step["loss"] for step in done.log if "loss" in step]
         few = max(1, len(losses) // 5)

@@ -1,11 +1,12 @@
 """Four intrinsics on one long context in process: aLoRA with the base model's keys and values shared, and plain LoRA.
 
     python -m benchmarks.inprocess_alora [--context 2000] [--hidden 512] [--layers 8] [--repeats 3] [--device cpu]
+        [--base FOLDER]
 
 Also: requests for different adapters in one batch, and one by one. The model is a random Granite of that shape, built
-on the spot; time does not depend on what the weights are. Each kind of run is repeated in turn with the others, and
-medians are shown: a machine that slows down then slows all of them. In brackets: CPU seconds, which other work on the
-machine does not lengthen.
+on the spot, or a real base; its adapters are untrained. Time does not depend on what the weights are. Each kind of run
+is repeated in turn with the others, and medians are shown: a machine that slows down then slows all of them. In
+brackets: CPU seconds, which other work on the machine does not lengthen.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from typing import Any, NamedTuple
 
 from intrinsics_core.local.transformers import TransformersRuntime
 from intrinsics_core.protocol.requests import Choice, Generate, Generated
-from tests.tiny_granite import Adapter, build
+from intrinsics_core.training.fitting import Base, _with_adapter
+from intrinsics_core.training.regime import Regime
+from tests.tiny_granite import build
 
 DIGITS = Choice(tuple("0123456789"))
 ROLES = {"answerability": "answerability", "uncertainty": "certainty", "relevance": "relevance", "requirement": "check"}
@@ -95,6 +98,37 @@ def forget(runtime: TransformersRuntime) -> None:
     engine._prefixes.clear()
 
 
+def random_granite(folder: str, chosen: argparse.Namespace) -> str:
+    build(
+        folder,
+        adapters={},
+        context=chosen.context + 256,
+        hidden_size=chosen.hidden,
+        intermediate_size=4 * chosen.hidden,
+        num_hidden_layers=chosen.layers,
+        num_attention_heads=chosen.hidden // 64,
+        num_key_value_heads=max(1, chosen.hidden // 256),
+        initializer_range=0.05,
+    )
+    return f"{folder}/base"
+
+
+def random_adapters(base: str, folder: str) -> dict[str, str]:
+    """A LoRA and an aLoRA for each of the four, as they are before training."""
+    import transformers
+
+    model = transformers.AutoModelForCausalLM.from_pretrained(base, dtype="bfloat16")
+    words = transformers.AutoTokenizer.from_pretrained(base)
+    places = {}
+    for name, role in ROLES.items():
+        for kind, invocation in (("lora", ()), ("alora", tuple(words.encode(opening(role), add_special_tokens=False)))):
+            adapted = _with_adapter(model, Base(base), Regime(rank=32), invocation)
+            places[f"{name}-{kind}"] = f"{folder}/{name}-{kind}"
+            adapted.save_pretrained(places[f"{name}-{kind}"])
+            model = adapted.unload()
+    return places
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--context", type=int, default=2000, help="tokens of the shared context")
@@ -103,32 +137,22 @@ def main() -> None:
     options.add_argument("--repeats", type=int, default=3)
     options.add_argument("--device", default="cpu")
     options.add_argument("--dtype", default="float32")
+    options.add_argument("--base", help="a folder of safetensors")
     chosen = options.parse_args()
 
     import torch
     import transformers
 
-    adapters = {f"{name}-lora": Adapter(i, None, 32) for i, name in enumerate(ROLES)}
-    adapters |= {f"{name}-alora": Adapter(i, opening(role), 32) for i, (name, role) in enumerate(ROLES.items())}
     with tempfile.TemporaryDirectory() as folder:
-        build(
-            folder,
-            adapters=adapters,
-            context=chosen.context + 256,
-            hidden_size=chosen.hidden,
-            intermediate_size=4 * chosen.hidden,
-            num_hidden_layers=chosen.layers,
-            num_attention_heads=chosen.hidden // 64,
-            num_key_value_heads=max(1, chosen.hidden // 256),
-            initializer_range=0.05,
-        )
-        places = {name: str(Path(folder, name)) for name in adapters}
-        runtime = TransformersRuntime(f"{folder}/base", places, device=chosen.device, dtype=chosen.dtype)
-        words = transformers.AutoTokenizer.from_pretrained(f"{folder}/base")
+        base = chosen.base or random_granite(folder, chosen)
+        places = random_adapters(base, folder)
+        runtime = TransformersRuntime(base, places, device=chosen.device, dtype=chosen.dtype)
+        words = transformers.AutoTokenizer.from_pretrained(base)
         context = conversation(words, chosen.context)
         runtime.handle([*requests(context[:400], "lora", 2), *requests(context[:400], "alora", 2)])  # loads them all
 
-        print(f"Granite of width {chosen.hidden}, {chosen.layers} layers, {chosen.dtype} on {chosen.device}; "
+        shape = Path(base).name if chosen.base else f"Granite of width {chosen.hidden}, {chosen.layers} layers"
+        print(f"{shape}, {chosen.dtype} on {chosen.device}; "
               f"{torch.get_num_threads()} threads, {platform.machine()}; torch {torch.__version__}, transformers "
               f"{transformers.__version__}; median of {chosen.repeats} runs.\n")  # fmt: skip
         print(f"## Four intrinsics on one context of {len(words.encode(context))} tokens\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -74,7 +75,9 @@ def run_lines(
     found = list(pieces(source, rows_each=most, skip=kept.rows))
     if not found:
         return
-    _quiet(ray)
+    # Standard error is for the command's own words; what Ray does is in its logs.
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
     wanted = kept.rows + sum(piece["rows"] for piece in found)
     # Where this process is, the file is: other nodes get its lines, and need not see it.
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
@@ -159,11 +162,3 @@ def _answers(tables: Iterable[Any], hidden: set[str]) -> Iterator[Any]:
         # Ray puts the trace of the actor before what was raised there, which comes last.
         said = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
         raise RuntimeUnavailable(f"Ray failed: {type(error).__name__}: {hide(said[-1], hidden)}") from None
-
-
-def _quiet(ray: Any) -> None:
-    """Standard error is for the command's own words; what Ray does is in its logs."""
-    import logging
-
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)

@@ -339,12 +339,14 @@ def progress(total: int | None, done: int, name: str = "rows", *, shown: bool | 
 
 
 @contextmanager
-def one_line_errors(hidden: set[str] | None = None) -> Iterator[None]:
+def one_line_errors(
+    hidden: set[str] | None = None, stopped: str = "interrupted before the first row"
+) -> Iterator[None]:
     """What is wrong with the set-up is one line on standard error and exit code 2."""
     try:
         yield
     except KeyboardInterrupt:
-        stop("interrupted before the first row", INTERRUPTED)
+        stop(stopped, INTERRUPTED)
     except (IntrinsicsError, OSError) as error:
         stop(settings.hide(str(error), hidden or set()), USAGE)
 

@@ -13,13 +13,7 @@ from intrinsics_core.protocol.errors import IntrinsicsError, InvalidInput, Unsup
 from intrinsics_core.protocol.profile import Profile
 from intrinsics_core.runtimes.configs import runtime_config
 
-__all__ = [
-    "check_served",
-    "hide",
-    "named_configs",
-    "runtime_config",
-    "secrets",
-]
+__all__ = ["check_served", "hide", "named_configs", "runtime_config", "secrets"]
 
 _UNNAMED = "default"
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
-from intrinsics_core.cli.exits import INTERRUPTED
-from intrinsics_core.cli.run import one_line_errors, stop
+from intrinsics_core.cli.run import one_line_errors, progress
 from intrinsics_core.protocol.errors import InvalidInput
 
 EPILOG = """
@@ -20,8 +19,8 @@ A row: `{"messages": [...], "documents": [...], "label": ...}`. The label is a w
 "answerable", true or false, or a result; docs/labels.md lists the words. `id`, `date` and `group` (rows that are held
 out together) are optional. If a row is wrong or too long, the command names it and trains nothing.
 
---out receives the adapter's weights and config, its `io.yaml` and model card, `checkpoints/` and, where TensorBoard is
-installed, `logs/`. Settings that are not given have the values of the paper, which docs/training.md lists.
+--out receives the adapter's weights and config, its `io.yaml` and model card, and `checkpoints/`. Settings that are not
+given have the values of the paper, which docs/training.md lists.
 
 With --rows it makes rows of the data sets that docs/bench.md names; without --set, of those whose licence allows
 weights to be published. What is wrong in them is left out and counted.
@@ -97,17 +96,34 @@ def train(
     if rows:
         write_rows(intrinsic, data, out, set_ or (), limit)
         return
-    with one_line_errors(), _resumable():
+    with one_line_errors(stopped="interrupted; --resume goes on from the last checkpoint"), ExitStack() as bars:
         if base is None:
             raise InvalidInput("--base is missing", expected="the base model, or --rows")
         done = trained(
             intrinsic, base=base, data=data, out=out, alora=alora, profile=profile, resume=resume,
             targets=tuple(target) if target else None, grouped=grouped or None, invocation=invocation, longest=longest,
-            date=date, revision=revision, device=device, dtype=dtype, **numbers,
+            date=date, revision=revision, device=device, dtype=dtype, callbacks=[_bar(bars)], **numbers,
         )  # fmt: skip
     best = "" if done.best is None else f", best held loss {done.best:.4f}"
     typer.echo(f"{done.folder}: {done.counts['trained']} rows trained on, {done.counts['held']} held out, "
                f"{done.steps} steps, {done.epochs:g} epochs{best}; ask it with --profile {done.profile}")  # fmt: skip
+
+
+def _bar(bars: ExitStack) -> Any:
+    """A callback that shows how many steps are done, until ``bars`` is closed."""
+    from intrinsics_core.training.fitting import needed
+
+    needed()
+    from transformers import TrainerCallback
+
+    class Bar(TrainerCallback):
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.advance = bars.enter_context(progress(state.max_steps, state.global_step, "steps"))
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.advance()
+
+    return Bar()
 
 
 def write_rows(intrinsic: str, data: Path, out: Path, sets: Sequence[str], limit: int | None) -> None:
@@ -149,11 +165,3 @@ train.__signature__ = _TAKEN.replace(  # type: ignore[attr-defined]
         ),
     ]
 )  # fmt: skip
-
-
-@contextmanager
-def _resumable() -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        stop("interrupted; --resume goes on from the last checkpoint", INTERRUPTED)

@@ -6,9 +6,7 @@ read from safetensors alone, and no code of its repository is run.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,7 +81,6 @@ def fit(
         was seen, step by step).
     """
     from transformers import EarlyStoppingCallback, PrinterCallback, TrainerCallback, set_seed
-    from trl import SFTTrainer
 
     set_seed(regime.seed)
     loaded = base_model(base.model, base.revision, base.device, base.dtype)
@@ -96,20 +93,18 @@ def fit(
             Path(args.output_dir, f"checkpoint-{state.global_step}", WHOLE).touch()
 
     stopping = [EarlyStoppingCallback(early_stopping_patience=regime.patience)] if held else []
-    with _logs_in(folder / "logs"):
-        trainer = SFTTrainer(
-            model=model,
-            args=_arguments(regime, folder, base, grouped=regime.grouped, held=bool(held)),
-            train_dataset=_dataset(rows),
-            eval_dataset=_dataset(held) if held else None,
-            processing_class=tokenizer,
-            callbacks=[*callbacks, *stopping, Wholeness()],
-        )
-        trainer.remove_callback(PrinterCallback)  # standard output is the command's
-        # A trainer that left rows out would not say so.
-        if len(trainer.train_dataset) != len(rows):
-            raise RuntimeUnavailable("trl dropped rows", expected=f"{len(rows)}", got=f"{len(trainer.train_dataset)}")
-        trained = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
+    trainer = _trainer_for(model.device)(
+        model=model,
+        args=_arguments(regime, folder, base, grouped=regime.grouped, held=bool(held)),
+        train_dataset=_dataset(rows),
+        eval_dataset=_dataset(held) if held else None,
+        processing_class=tokenizer,
+        callbacks=[*callbacks, *stopping, Wholeness()],
+    )
+    trainer.remove_callback(PrinterCallback)  # standard output is the command's
+    if len(trainer.train_dataset) != len(rows):
+        raise RuntimeUnavailable("trl dropped rows", expected=f"{len(rows)}", got=f"{len(trainer.train_dataset)}")
+    trained = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     trainer.model.save_pretrained(str(folder), safe_serialization=True)
     state = trainer.state
     return {
@@ -119,6 +114,25 @@ def fit(
         "seconds": trained.metrics["train_runtime"],
         "log": state.log_history,
     }
+
+
+def _trainer_for(device: Any) -> Any:
+    """trl's trainer. Without a GPU it scores prompts, too, so there the same loss is ours: of columns with a reply."""
+    from torch.nn.functional import cross_entropy
+    from trl import SFTTrainer
+
+    class OfReplies(SFTTrainer):
+        def compute_loss(
+            self, model: Any, inputs: Any, return_outputs: Any = False, num_items_in_batch: Any = 0
+        ) -> Any:
+            following = inputs.pop("labels")[:, 1:]
+            columns = (following != -100).any(0).nonzero()[:, 0]
+            outputs = model(**inputs, use_cache=False, logits_to_keep=columns)
+            said, expected = outputs.logits.float().flatten(0, 1), following[:, columns].flatten()
+            loss = cross_entropy(said, expected, reduction="sum") / (num_items_in_batch or (expected != -100).sum())
+            return (loss, outputs) if return_outputs else loss
+
+    return SFTTrainer if device.type == "cuda" else OfReplies
 
 
 def _with_adapter(model: Any, base: Base, regime: Regime, invocation: tuple[int, ...]) -> Any:
@@ -169,7 +183,8 @@ def _arguments(regime: Regime, folder: Path, base: Base, *, grouped: bool, held:
         max_length=None,
         packing=False,
         completion_only_loss=True,
-        save_strategy="epoch",
+        save_strategy="epoch" if held else "steps",
+        save_steps=0.1,  # of all
         save_total_limit=2,  # the best and the last
         restore_callback_states_from_checkpoint=True,  # how long the loss has not fallen
         logging_steps=1,
@@ -188,18 +203,3 @@ def _dataset(rows: Sequence[Example]) -> Any:
     return Dataset.from_dict(
         {"input_ids": [list(row.ids) for row in rows], "completion_mask": [row.mask for row in rows]}
     )
-
-
-@contextmanager
-def _logs_in(folder: Path) -> Iterator[None]:
-    """Where TensorBoard's logs go: transformers reads a variable."""
-    name = "TENSORBOARD_LOGGING_DIR"
-    before = os.environ.get(name)
-    os.environ[name] = str(folder)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before

@@ -6,7 +6,8 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,18 @@ def test_held_rows_stop_it_and_the_best_weights_are_kept(trained: Callable[..., 
     assert seen[-1] > done.best  # it stopped because of this
 
 
+def test_the_loss_is_that_of_trl(trained: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from trl import SFTTrainer
+
+    from intrinsics_core.training import fitting
+
+    settings = {"dtype": "float32", "epochs": 2, "held": 0.2, "accumulate": 2}
+    ours = trained("hallucination-detection", **settings)
+    monkeypatch.setattr(fitting, "_trainer_for", lambda device: SFTTrainer)
+    theirs = trained("hallucination-detection", **settings, out=tmp_path / "theirs")
+    assert losses(ours) == pytest.approx(losses(theirs), rel=1e-5) and ours.best == pytest.approx(theirs.best, rel=1e-5)
+
+
 KILLED = """
 import json, os, signal, sys
 import torch
@@ -91,12 +104,13 @@ train("answerability", callbacks=[Kill()], **json.loads(sys.argv[1]))
 """
 
 
+@pytest.mark.parametrize("held", [0, 0.1], ids=["a checkpoint each tenth", "a checkpoint each epoch"])
 def test_killed_and_resumed_it_ends_as_if_unbroken(
-    trained: Callable[..., Any], models: Path, tmp_path: Path, write: Callable[..., Path]
+    trained: Callable[..., Any], models: Path, tmp_path: Path, write: Callable[..., Path], held: float
 ) -> None:
     from safetensors.torch import load_file
 
-    settings = QUICK | {"epochs": 4, "dropout": 0.1, "held": 0.1}  # drawn numbers must be gone on with, too
+    settings = QUICK | {"epochs": 4, "dropout": 0.1, "held": held}  # drawn numbers must be gone on with, too
     arguments = {"base": str(models / "base"), "data": str(write(rows("answerability"))), "date": "May 5, 2031",
                  "out": str(tmp_path / "broken")} | settings  # fmt: skip
     killed = subprocess.run([sys.executable, "-c", KILLED, json.dumps(arguments)], capture_output=True, text=True)
@@ -120,9 +134,18 @@ def test_killed_and_resumed_it_ends_as_if_unbroken(
     assert losses(resumed)[-2:] == pytest.approx(losses(whole)[-2:], abs=1e-5)
 
 
-def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path]) -> None:
+def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    from intrinsics_core.cli import train as command
     from intrinsics_core.cli.commands import app
 
+    shown: list[Any] = []
+
+    @contextmanager
+    def bar(*total_done_name: Any) -> Iterator[Any]:
+        shown.append(total_done_name)
+        yield lambda: shown.append("a step")
+
+    monkeypatch.setattr(command, "progress", bar)
     arguments = ["train", "citations", "--base", str(models / "base"), "--data", str(write(rows("citations", 2))),
                  "--out", str(tmp_path / "out"), "--epochs", "1", "--held", "0", "--alora",
                  "--target", "q_proj"]  # fmt: skip
@@ -131,6 +154,7 @@ def test_the_command(models: Path, tmp_path: Path, write: Callable[..., Path]) -
     assert f"2 rows trained on, 0 held out, 1 steps, 1 epochs; ask it with --profile io.yaml:{tmp_path / 'out'}" in (
         done.stdout
     )
+    assert shown == [(1, 0, "steps"), "a step"]
     again = CliRunner().invoke(app, arguments)
     assert again.exit_code == 2 and "a training run was started" in again.output
     import intrinsics_core.training as training
