@@ -101,7 +101,7 @@ _SAID: Mapping[str, _Said] = {
         each=64,
     ),
     "answer-relevance": _Said(
-        "Judge whether the response addresses the last user turn of the conversation, true or not: 'yes' or 'no'.",
+        "Does the response answer the last user turn of the conversation, be it true or not? 'yes' or 'no'.",
         '"answers_question": "..."',
         {"answers_question": asking.enum_of(asking.YES_NO)},
         lambda task, value, reply: asking.yes(asking.label_in(value, reply, "answers_question")),

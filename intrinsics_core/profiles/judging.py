@@ -171,7 +171,7 @@ FORMATS: Mapping[str, Format[Any]] = {
     ),
     "answer-relevance": asking.label_format(
         "answer-relevance",
-        "Judge whether the response addresses the last user turn of the conversation, be it true or not. Say "
+        "Does the response answer the last user turn of the conversation, be it true or not? Say "
         "'relevant' if it answers what was asked, 'partially relevant' if it answers a part, is vague, or buries the "
         "answer in what was not asked, 'irrelevant' if it answers something else or does not attempt to answer. State "
         "your confidence in the label from 0 to 1.",

@@ -117,19 +117,19 @@ def fit(
 
 
 def _trainer_for(device: Any) -> Any:
-    """trl's trainer. Without a GPU it scores prompts, too, so there the same loss is ours: of columns with a reply."""
-    from torch.nn.functional import cross_entropy
+    """trl's trainer. Without a GPU it scores prompts, too, so there the same loss is ours: of the reply's tokens."""
+    from torch.nn.functional import cross_entropy, pad
     from trl import SFTTrainer
 
     class OfReplies(SFTTrainer):
-        def compute_loss(
-            self, model: Any, inputs: Any, return_outputs: Any = False, num_items_in_batch: Any = 0
-        ) -> Any:
-            following = inputs.pop("labels")[:, 1:]
-            columns = (following != -100).any(0).nonzero()[:, 0]
-            outputs = model(**inputs, use_cache=False, logits_to_keep=columns)
-            said, expected = outputs.logits.float().flatten(0, 1), following[:, columns].flatten()
-            loss = cross_entropy(said, expected, reduction="sum") / (num_items_in_batch or (expected != -100).sum())
+        def compute_loss(self, model: Any, inputs: Any, return_outputs: Any = 0, num_items_in_batch: Any = 0) -> Any:
+            following = pad(inputs.pop("labels")[:, 1:], (0, 1), value=-100)
+            scored = following != -100
+            head = model.get_output_embeddings()
+            with head.register_forward_pre_hook(lambda _, states: (states[0][scored],)):
+                outputs = model(**inputs, use_cache=False)
+            loss = cross_entropy(outputs.logits.float(), following[scored], reduction="sum")
+            loss = loss / (num_items_in_batch or scored.sum())
             return (loss, outputs) if return_outputs else loss
 
     return SFTTrainer if device.type == "cuda" else OfReplies
