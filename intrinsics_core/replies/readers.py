@@ -34,7 +34,7 @@ CERTAINTIES, SHARES = ({name: round(0.05 + 0.1 * d, 2) for d, name in enumerate(
 """What each digit of a certainty stands for, and each percentage."""
 
 _STATED = re.compile(r"(\d{1,20}(?:[.,]\d{0,20})?|[.,]\d{1,20}) ?(?:(%)|/ ?(\d{1,20}))?")
-_ABOVE_EVEN = 0.01  # what a label is above an even chance where no confidence counts: it still decides
+_ABOVE_EVEN = 0.01  # what a label is above an even chance that its confidence or its odds deny it: it still decides
 
 RELEVANCE_SCORES = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.0}
 
@@ -160,10 +160,10 @@ def _share(stated: Any) -> float | None:
 
 
 def _favouring(chosen: str, measured: dict[str, float]) -> dict[str, float]:
-    """The same, where a label that was drawn against the odds is as likely as the likeliest one: the label counts."""
-    likeliest = max(measured, key=measured.__getitem__)
-    even = (measured[chosen] + measured[likeliest]) / 2
-    return measured if measured[chosen] == measured[likeliest] else {**measured, chosen: even, likeliest: even}
+    """The same. A label drawn against the odds counts: it is just ahead, the farther the likelier it was."""
+    behind = max(measured.values()) - measured[chosen]
+    kept = (1 - _ABOVE_EVEN * measured[chosen]) / (1 + behind) if behind else 1.0
+    return {option: kept * share + (1 - kept) * (option == chosen) for option, share in measured.items()}
 
 
 def answerability(label: str, reply: Generated, start: int = 0, stated: Any = None) -> Answerability:
