@@ -162,7 +162,7 @@ def _share(stated: Any) -> float | None:
 def _favouring(chosen: str, measured: dict[str, float]) -> dict[str, float]:
     """The same. A label drawn against the odds counts: it is just ahead, the farther the likelier it was."""
     behind = max(measured.values()) - measured[chosen]
-    kept = (1 - _ABOVE_EVEN * measured[chosen]) / (1 + behind) if behind else 1.0
+    kept = (1 - _ABOVE_EVEN * (1 + measured[chosen])) / (1 + behind) if behind else 1.0
     return {option: kept * share + (1 - kept) * (option == chosen) for option, share in measured.items()}
 
 

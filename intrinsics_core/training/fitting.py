@@ -95,7 +95,7 @@ def fit(
     stopping = [EarlyStoppingCallback(early_stopping_patience=regime.patience)] if held else []
     trainer = _trainer_for(model.device)(
         model=model,
-        args=_arguments(regime, folder, base, grouped=regime.grouped, held=bool(held)),
+        args=_arguments(regime, folder, base, rows=len(rows), held=bool(held)),
         train_dataset=_dataset(rows),
         eval_dataset=_dataset(held) if held else None,
         processing_class=tokenizer,
@@ -162,7 +162,7 @@ def _targets(model: Any, regime: Regime, *, activated: bool) -> tuple[str, ...]:
     return found
 
 
-def _arguments(regime: Regime, folder: Path, base: Base, *, grouped: bool, held: bool) -> Any:
+def _arguments(regime: Regime, folder: Path, base: Base, *, rows: int, held: bool) -> Any:
     import torch
     from trl import SFTConfig
 
@@ -177,14 +177,14 @@ def _arguments(regime: Regime, folder: Path, base: Base, *, grouped: bool, held:
         learning_rate=regime.learning_rate,
         per_device_train_batch_size=regime.batch,
         gradient_accumulation_steps=regime.accumulate,
-        train_sampling_strategy="group_by_length" if grouped else "random",
+        train_sampling_strategy="group_by_length" if regime.grouped else "random",
         seed=regime.seed,
         data_seed=regime.seed,
         max_length=None,
         packing=False,
         completion_only_loss=True,
         save_strategy="epoch" if held else "steps",
-        save_steps=0.1,  # of all
+        save_steps=max(1, rows * regime.epochs // (10 * regime.batch * regime.accumulate)),  # a tenth of all
         save_total_limit=2,  # the best and the last
         restore_callback_states_from_checkpoint=True,  # how long the loss has not fallen
         logging_steps=1,

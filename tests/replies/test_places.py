@@ -74,9 +74,10 @@ def test_a_label_that_was_drawn_against_the_odds_is_just_above_an_even_chance() 
         drawn = ("unanswerable", {"unanswerable": odds, "answerable": 1 - odds})
         return gate('{"answerability": "', drawn, '"}')
 
-    unlikely, likelier, agreed = against(0.2), against(0.4), against(0.6)
-    assert {one.label for one in (unlikely, likelier, agreed)} == {"unanswerable"}
-    assert 0.5 > unlikely.probability > likelier.probability > 0.49  # the odds order them still
+    hardly, unlikely, likelier, agreed = against(1e-9), against(0.2), against(0.4), against(0.6)
+    assert {one.label for one in (hardly, unlikely, likelier, agreed)} == {"unanswerable"}
+    # The odds order them still.
+    assert 0.5 > hardly.probability > unlikely.probability > likelier.probability > 0.49
     assert agreed.probability == pytest.approx(0.4)
     odds = {"relevant": 0.2, "partially relevant": 0.2, "irrelevant": 0.6}
     reply = said('{"context_relevance": "', ("relevant", odds), '"}')

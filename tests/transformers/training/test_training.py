@@ -179,5 +179,5 @@ def test_products_are_of_the_fastest_type_unless_float32_is_asked_for(tmp_path: 
     from intrinsics_core.training.working_type import working_type
 
     fastest = working_type(torch.device("cpu"))
-    made = _arguments(Regime(), tmp_path, Base("base", device="cpu", dtype=dtype), grouped=False, held=False)
+    made = _arguments(Regime(), tmp_path, Base("base", device="cpu", dtype=dtype), rows=8, held=False)
     assert made.bf16 == (dtype == "auto" and fastest is torch.bfloat16)
