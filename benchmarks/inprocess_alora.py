@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from intrinsics_core.local.kv_cache import Prefixes
 from intrinsics_core.local.transformers import TransformersRuntime
 from intrinsics_core.protocol.requests import Choice, Generate, Generated
 from intrinsics_core.training.fitting import Base, _with_adapter
@@ -95,7 +96,7 @@ def medians(repeats: int, kinds: dict[str, Callable[[], list[Any]]]) -> dict[str
 def forget(runtime: TransformersRuntime) -> None:
     engine = runtime._engine
     assert engine is not None
-    engine._prefixes.clear()
+    engine._prefixes = Prefixes(engine._prefixes._limit)
 
 
 def random_granite(folder: str, chosen: argparse.Namespace) -> str:
