@@ -114,7 +114,7 @@ def random_granite(folder: str, chosen: argparse.Namespace) -> str:
     return f"{folder}/base"
 
 
-def random_adapters(base: str, folder: str) -> dict[str, str]:
+def untrained_adapters(base: str, folder: str) -> dict[str, str]:
     """A LoRA and an aLoRA for each of the four, as they are before training."""
     import transformers
 
@@ -146,7 +146,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         base = chosen.base or random_granite(folder, chosen)
-        places = random_adapters(base, folder)
+        places = untrained_adapters(base, folder)
         runtime = TransformersRuntime(base, places, device=chosen.device, dtype=chosen.dtype)
         words = transformers.AutoTokenizer.from_pretrained(base)
         context = conversation(words, chosen.context)

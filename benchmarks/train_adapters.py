@@ -89,7 +89,7 @@ def main() -> None:
         seen: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
         for repeat in range(asked.repeats):
             for kind, (grouped, by_trl) in KINDS.items():  # side by side: the machine's mood is the same for all
-                out = root / f"out-{repeat}-{len(kind)}"
+                out = root / f"out-{repeat}-{grouped}-{by_trl}"
                 seen[kind].append(measured(base, data, out, grouped=grouped, by_trl=by_trl, epochs=asked.epochs))
     print(f"{asked.rows} rows, {asked.epochs} epochs, batches of {BATCH}, one thread; medians of {asked.repeats}.\n")
     print("| batches | seconds | rows/s | tokens/s (without padding) | padding |\n|---|--:|--:|--:|--:|")

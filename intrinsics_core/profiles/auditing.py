@@ -26,6 +26,7 @@ ANSWERABLE = (
     "Do the documents contain the answer to the last user turn of the conversation? Say 'answerable' if they do, "
     "'unanswerable' if they do not. State your confidence in the label from 0 to 1."
 )
+ANSWERS = "Does the response answer the last user turn of the conversation, be it true or not?"
 CORRECT = (
     "Is the response a correct answer to the conversation? Where there are documents, judge by them. Answer 'yes' or "
     "'no'."
@@ -101,7 +102,7 @@ _SAID: Mapping[str, _Said] = {
         each=64,
     ),
     "answer-relevance": _Said(
-        "Does the response answer the last user turn of the conversation, be it true or not? 'yes' or 'no'.",
+        f"{ANSWERS} 'yes' or 'no'.",
         '"answers_question": "..."',
         {"answers_question": asking.enum_of(asking.YES_NO)},
         lambda task, value, reply: asking.yes(asking.label_in(value, reply, "answers_question")),

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from intrinsics_core.profiles import asking
+from intrinsics_core.profiles import asking, auditing
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Reply
@@ -171,10 +171,9 @@ FORMATS: Mapping[str, Format[Any]] = {
     ),
     "answer-relevance": asking.label_format(
         "answer-relevance",
-        "Does the response answer the last user turn of the conversation, be it true or not? Say "
-        "'relevant' if it answers what was asked, 'partially relevant' if it answers a part, is vague, or buries the "
-        "answer in what was not asked, 'irrelevant' if it answers something else or does not attempt to answer. State "
-        "your confidence in the label from 0 to 1.",
+        f"{auditing.ANSWERS} Say 'relevant' if it answers what was asked, 'partially relevant' if it answers a part, "
+        "is vague, or buries the answer in what was not asked, 'irrelevant' if it answers something else or does not "
+        "attempt to answer. State your confidence in the label from 0 to 1.",
         "answer_relevance",
         readers.RELEVANCE,
         _answered,

@@ -34,7 +34,7 @@ CERTAINTIES, SHARES = ({name: round(0.05 + 0.1 * d, 2) for d, name in enumerate(
 """What each digit of a certainty stands for, and each percentage."""
 
 _STATED = re.compile(r"(\d{1,20}(?:[.,]\d{0,20})?|[.,]\d{1,20}) ?(?:(%)|/ ?(\d{1,20}))?")
-_ABOVE_EVEN = 0.01  # what a label is above an even chance that its confidence or its odds deny it: it still decides
+_ABOVE_EVEN = 0.01  # how far a label is above an even chance, about, where its confidence or odds are against it
 
 RELEVANCE_SCORES = {"relevant": 1.0, "partially relevant": 0.5, "irrelevant": 0.0}
 

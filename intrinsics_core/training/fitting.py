@@ -102,7 +102,7 @@ def fit(
         callbacks=[*callbacks, *stopping, Wholeness()],
     )
     trainer.remove_callback(PrinterCallback)  # standard output is the command's
-    if len(trainer.train_dataset) != len(rows):
+    if len(trainer.train_dataset) != len(rows):  # a trainer that left rows out would not say so
         raise RuntimeUnavailable("trl dropped rows", expected=f"{len(rows)}", got=f"{len(trainer.train_dataset)}")
     trained = trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
     trainer.model.save_pretrained(str(folder), safe_serialization=True)
