@@ -155,7 +155,8 @@ def trained(intrinsic: str, base: Path, rows: Sequence[Any], out: Path, alora: b
             wall, cpu = time.perf_counter(), time.process_time()
             done = train(intrinsic, base=str(base), data=data, out=out, alora=alora, epochs=options.epochs, held=0,
                          batch=options.batch, rank=options.rank, learning_rate=options.learning_rate,
-                         dropout=options.dropout, grouped=True, resume=out.exists())  # fmt: skip
+                         dropout=options.dropout, grouped=True, resume=out.exists(),
+                         invocation=options.invocation if alora else None)  # fmt: skip
         losses = [step["loss"] for step in done.log if "loss" in step]
         few = max(1, len(losses) // 5)
         read = max(1, done.counts["trained"] * options.epochs - steps * options.batch)
@@ -274,6 +275,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--rank", type=int, default=16)
     parser.add_argument("--dropout", type=float, default=0.05, help="0 saves a CPU a fifth to a third of the time")
+    parser.add_argument("--invocation", help="text from which on an aLoRA is active; by default what opens the reply")
     parser.add_argument("--learning-rate", type=float, default=5e-4)
     parser.add_argument("--data", type=Path, default=os.environ.get("RAG_INTRINSICS_DATA"))
     parser.add_argument(

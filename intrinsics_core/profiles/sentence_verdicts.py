@@ -6,7 +6,6 @@ more for these alone. What is still left out then is counted in the result as ``
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -90,15 +89,13 @@ def _verdicts(
     Raises:
         MalformedReply: no row can be read, or the sentences are numbered from 1.
     """
-    sentence_ids.check_numbers(readers.row_numbers(rows, "id"), wanted(task), reply)
+    numbers, places = readers.row_numbers(rows, "id"), readers.label_places(reply, "faithfulness", len(rows))
+    sentence_ids.check_numbers(numbers, wanted(task), reply)
     found: list[tuple[int | None, sentence_ids.Verdict]] = []
     failed: MalformedReply | None = None
-    starts = [place.end() for place in re.finditer(r'"faithfulness"\s*:', reply.text)]
-    for row, start in zip(rows, starts if len(starts) == len(rows) else [0] * len(rows), strict=True):
+    for number, row, at in zip(numbers, rows, places, strict=True):
         try:
-            ((number, (label, _, why)),) = readers.verdicts([row], reply, "id", "faithfulness", "reason")
-            whole, part, none, _ = readers.probabilities(label, readers.FAITHFULNESS, reply, start).values()
-            found.append((number, (label, (whole + part / 2) / (whole + part + none or 1), why)))
+            found.append((number, readers.verdict(row, reply, "faithfulness", "reason", at)))
         except MalformedReply as error:
             failed = error
             found.append((None, ("NA", None, None)))

@@ -197,8 +197,13 @@ def certainty(text: str, reply: Generated, start: int = 0) -> Uncertainty:
     return Uncertainty(certainty=values[wanted], expected=expected)
 
 
-def faithfulness(text: str, reply: Generated) -> Faithfulness:
-    return cast(Faithfulness, json_reply.label(text, FAITHFULNESS, reply.text))
+def verdict(row: dict[str, Any], reply: Generated, label: str, reason: str | None, start: int = 0) -> Verdict:
+    """The verdict in a row (fields ``label`` and ``reason``); its score is the expected value of what makes a claim."""
+    given = json_reply.field(row, label, str, "a label", reply.text)
+    chosen = cast(Faithfulness, json_reply.label(given, FAITHFULNESS, reply.text))
+    whole, part, none, _ = probabilities(chosen, FAITHFULNESS, reply, start).values()
+    why = row.get(reason or "")
+    return chosen, (whole + part / 2) / (whole + part + none or 1), why if isinstance(why, str) else None
 
 
 def sentence_number(value: Any, prefix: str) -> int | None:
@@ -212,19 +217,14 @@ def sentence_number(value: Any, prefix: str) -> int | None:
 
 
 def row_numbers(rows: Sequence[dict[str, Any]], sentence: str, prefix: str = "r") -> list[int | None]:
-    """The number of the response sentence that each row is about, None where its id is none."""
+    """The number of the response sentence that each row is about (field ``sentence``), None where its id is none."""
     return [sentence_number(row.get(sentence), prefix) for row in rows]
 
 
-def verdicts(
-    rows: Sequence[dict[str, Any]], reply: Generated, sentence: str, label: str, reason: str, prefix: str = "r"
-) -> list[tuple[int | None, Verdict]]:
-    """The verdict in each row, by sentence number. ``sentence``, ``label`` and ``reason`` name the fields of a row."""
-    found: list[Verdict] = []
-    for row in rows:
-        given = faithfulness(json_reply.field(row, label, str, "a label", reply.text), reply)
-        found.append((given, None, why if isinstance(why := row.get(reason), str) else None))
-    return list(zip(row_numbers(rows, sentence, prefix), found, strict=True))
+def label_places(reply: Generated, label: str, rows: int) -> list[int]:
+    """Where the value of field ``label`` begins in each of so many rows; 0 where that is not known for all."""
+    found = [place.end() for place in re.finditer(rf'"{label}"\s*:', reply.text)]
+    return found if len(found) == rows else [0] * rows
 
 
 def links(

@@ -356,6 +356,17 @@ def test_known_intrinsics_have_their_types() -> None:
     assert detected.dropped == 3
 
 
+def test_a_sentence_is_as_likely_supported_as_the_tokens_of_its_label_say() -> None:
+    pieces = ['[{"r": 0, "e": "faithful", "f": "', "un", 'faithful"}, {"r": 1, "e": "", "f": "', "NA", '"}]']
+    top = {"un": (("faith", math.log(0.3)), ("part", math.log(0.1)), ("NA", math.log(0.2))), "NA": (("un", -2.0),)}
+    tokens = tuple(TokenLogprob(p, math.log(0.4) if p == "un" else 0.0, top.get(p, ())) for p in pieces)
+    judged, (request,) = asked(hallucination_detection(ANSWERED, DOCUMENTS), Generated("".join(pieces), tokens))
+    assert request.logprobs
+    assert [(s.label, s.explanation) for s in judged.sentences] == [("unfaithful", "faithful"), ("NA", None)]
+    assert judged.sentences[0].score == judged.score == pytest.approx((0.3 + 0.1 / 2) / 0.8)
+    assert judged.sentences[1].score is None
+
+
 TOLD = {"type": "string"}
 LABELS = {"type": "string", "enum": ["faithful", "partial", "unfaithful", "NA"]}
 

@@ -120,8 +120,10 @@ def _relevance(task: Task, replies: Sequence[Reply]) -> Judgement:
 def _detect(task: Task, replies: Sequence[Reply]) -> HallucinationDetection:
     reply, expected = readers.generated(replies), '[{"i": sentence, "r": reasoning, "f": faithfulness}, ...]'
     rows = readers.entries(reply, expected)
-    sentence_ids.check_numbers(readers.row_numbers(rows, "i", "i"), range(len(task.response_sentences)), reply)
-    return sentence_ids.hallucination(task, readers.verdicts(rows, reply, "i", "f", "r", prefix="i"))
+    numbers = readers.row_numbers(rows, "i", "i")
+    sentence_ids.check_numbers(numbers, range(len(task.response_sentences)), reply)
+    verdicts = (readers.verdict(row, reply, "f", "r") for row in rows)
+    return sentence_ids.hallucination(task, zip(numbers, verdicts, strict=True))
 
 
 def _cite(task: Task, replies: Sequence[Reply]) -> Citations:

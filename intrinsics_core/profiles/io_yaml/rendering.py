@@ -15,6 +15,7 @@ from intrinsics_core.protocol.task import Document, Message, Task
 
 _SAMPLING = ("top_k", "min_p", "repetition_penalty", "frequency_penalty", "presence_penalty")
 _DOCUMENT = "document_content"  # the argument that stands for the one document
+_SCORED = ("answerability", "context-relevance", "hallucination-detection", "uncertainty")  # typed results have scores
 
 
 def numbered_in(spec: Spec, task: Task) -> Numbering:
@@ -57,8 +58,7 @@ def render(spec: Spec, task: Task) -> Sequence[Generate]:
             top_p=sampled.top_p,
             stop=sampled.stop,
             seed=sampled.seed,
-            # Typed results want them too: a gate's probability, an expected certainty.
-            logprobs=spec.likelihood is not None or spec.name in ("answerability", "context-relevance", "uncertainty"),
+            logprobs=spec.likelihood is not None or spec.name in _SCORED,
             template=template,
             # What servers know beyond these, by their names for it.
             sampling={name: value for name in _SAMPLING if (value := getattr(sampled, name)) is not None},

@@ -159,9 +159,9 @@ def _say_uncertainty(spec: Spec, task: Task, value: Uncertainty) -> Any:
 
 
 def _rows(spec: Spec, reply: Generated) -> list[dict[str, Any]]:
-    value, expected = plain(read(spec, reply)), "[{...}, ...]"
+    value, expected = read(spec, reply), "[{...}, ...]"
     if not isinstance(value, list):
-        raise malformed("the reply is not a list of records", reply.text, expected, value)
+        raise malformed("the reply is not a list of records", reply.text, expected, plain(value))
     return readers.objects(value, reply, expected)
 
 
@@ -187,15 +187,15 @@ def _verdict_field(record: Mapping[str, Schema], texts: Collection[str]) -> str 
 def _hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDetection:
     """The label of a row is told by the schema's labels, by the field's name, else by which text is a label."""
     record, numbered = schemas.record_fields(spec.schema), spec.sentence_fields("last_message") or ("r", "i")
-    verdicts: list[tuple[Any, sentence_ids.Verdict]] = []
+    found: list[tuple[Any, sentence_ids.Verdict]] = []
     for row in _rows(spec, reply):
-        number = next((row[name] for name in numbered if name in row), None)
+        number = next((plain(row[name]) for name in numbered if name in row), None)
         texts = {name: value for name, value in row.items() if isinstance(value, str)}
         label = _verdict_field(record, texts) or _reads_like_a_label(texts, reply)
-        reason = next((text for name, text in texts.items() if name != label), None)
-        verdicts.append((number, (readers.faithfulness(texts[label], reply), None, reason)))
-    sentence_ids.check_numbers([number for number, _ in verdicts], range(len(task.response_sentences)), reply)
-    return sentence_ids.hallucination(task, verdicts)
+        reason = next((name for name in texts if name != label), None)
+        found.append((number, readers.verdict(plain(texts), reply, label, reason, begin_in(reply.text, texts[label]))))
+    sentence_ids.check_numbers([number for number, _ in found], range(len(task.response_sentences)), reply)
+    return sentence_ids.hallucination(task, found)
 
 
 def _reads_like_a_label(texts: Mapping[str, str], reply: Generated) -> str:
@@ -240,7 +240,7 @@ def _say_hallucination(spec: Spec, task: Task, value: HallucinationDetection) ->
 def _citations(spec: Spec, task: Task, reply: Generated) -> Citations:
     response = (spec.sentence_fields("last_message") or ("r",))[0]
     cited = (spec.sentence_fields("documents") or ("c",))[0]
-    rows = _rows(spec, reply)
+    rows = plain(_rows(spec, reply))
     sentence_ids.check_numbers(readers.row_numbers(rows, response), range(len(task.response_sentences)), reply)
     return sentence_ids.citations(task, readers.links(rows, reply, response, cited))
 

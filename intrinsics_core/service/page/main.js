@@ -13,6 +13,7 @@ const PAUSE = 250; // milliseconds without a key until the service is asked
 
 let panels = [];
 let timer;
+let started; // ends when the runtimes are known, or the service has refused to name them
 
 const given = () => givenOf(byId("conversation").value, byId("answer").value, documents());
 
@@ -34,6 +35,7 @@ async function look() {
   byId("legend").hidden = !all.answer;
   byId("placeholder").hidden = !empty;
   showCode();
+  await started; // until then there is no panel to judge
   const found = {}; // what each runtime says, by its name; a slow one keeps no other waiting
   const names = panels.map(({ runtime }) => runtime);
   const whole = await Promise.all(panels.map(async (panel) => {
@@ -156,7 +158,7 @@ byId("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   useToken(byId("token").value);
   byId("token").value = "";
-  begin();
+  started = begin();
 });
 // A file that is dropped beside its place would take the page away.
 addEventListener("dragover", (event) => event.preventDefault());
@@ -166,4 +168,5 @@ addEventListener("drop", (event) => {
 });
 
 add();
-await Promise.all([samples(), begin()]);
+started = begin();
+await Promise.all([samples(), started]);

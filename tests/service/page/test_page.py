@@ -99,6 +99,20 @@ def test_it_asks_after_a_pause_and_gives_up_what_it_asked_before(opened, service
     page.unroute("**/v1/intrinsics/audit")
 
 
+def test_what_is_written_before_the_runtimes_are_known_waits_for_them(page):
+    held = []
+    page.route("**/v1/models", lambda route: held.append(route))  # Playwright takes no method of a list
+    page.reload()
+    page.clock.install()
+    page.get_by_label("Question or conversation").fill("Who built it?")
+    page.get_by_label("Answer", exact=True).fill("Ada Brink built it.")
+    page.clock.run_for(1000)
+    assert page.locator("#results").get_attribute("aria-busy") == "true"
+    held[0].continue_()
+    judged(page)
+    assert verdicts(page) == [("Ada Brink built it.", "na unjudged")]
+
+
 @pytest.mark.parametrize("by", ["drop", "choose"])
 def test_files_become_documents(page, tmp_path, by):
     text = "🙂 Windows wrote this.\r\nThe mill is blue. The mill stands on the north pier."
