@@ -5,9 +5,10 @@
         [--set customers]
 
 Rows are those of `intrinsics train --rows`. Whole groups of them (articles, conversations) are held out before anything
-is trained: a fifth of all rows. With `--set`, the gate is trained on the questions of our written texts (the part that
-the reader is trained on), detection on their answers, and both are measured on a set of `benchmarks.quality_everyday`,
-which nothing is trained on. Rows above `--characters` are left out of both parts, so that a CPU comes to an end.
+is trained: a fifth of all rows. With `--set`, the gate and relevance are trained on the questions of our written texts
+(the part that the reader is trained on), detection and uncertainty on their answers, and all are measured on a set of
+`benchmarks.quality_everyday`, which nothing is trained on. Rows above `--characters` are left out of both parts, so
+that a CPU comes to an end.
 The base model is asked by the profile `prompted`; each adapter by the file that was written beside it; the embedded
 default and word coverage judge the same cases. All intervals are 95%, of a bootstrap over cases. What lies in `--work`
 is not made again: a run that was ended goes on. Needs the extras `[train,transformers]`.
@@ -38,7 +39,13 @@ from intrinsics_core.bench.intervals import difference, interval, pooled
 from intrinsics_core.bench.reporting import Number, shown
 from intrinsics_core.bench.running import run_cases, seen
 from intrinsics_core.calibration.truths import truth
-from intrinsics_core.protocol.results import Answerability, HallucinationDetection
+from intrinsics_core.protocol.results import (
+    Answerability,
+    ContextRelevance,
+    HallucinationDetection,
+    Judgement,
+    Uncertainty,
+)
 from intrinsics_core.protocol.task import check
 from intrinsics_core.replies import sentence_ids
 from intrinsics_core.replies.readers import ANSWERABLE
@@ -50,11 +57,15 @@ from training.reader.written import texts
 SEED = 7
 HELD = 0.2
 _JUDGED = ("weighted F1", "AUROC")
-SHOWN = {"answerability": ("question", _JUDGED), "context-relevance": ("passage", _JUDGED),
-         "hallucination-detection": ("response", ("F1", "AUROC"))}  # fmt: skip
+SHOWN = {
+    "answerability": ("question", _JUDGED),
+    "context-relevance": ("passage", _JUDGED),
+    "hallucination-detection": ("response", ("F1", "AUROC")),
+    "uncertainty": ("answer", ("ECE", "AUROC")),
+}
 """By intrinsic, the level of its table and the measures that are printed."""
-EVERYDAY = ("answerability", "hallucination-detection")
-"""What written texts and everyday sets have rows of."""
+OF_QUESTIONS = ("answerability", "context-relevance")
+"""What is asked of a question; all others of an answer."""
 
 
 @dataclass(frozen=True)
@@ -92,38 +103,66 @@ def everyday_rows(
 ) -> tuple[list[Any], list[Any]]:
     """(questions or answers of written texts to train on, those of an everyday set to measure on)."""
     answers, asked = read(name, data)
-    if intrinsic == "answerability":
-        learned = [
-            question_row(text.key, question, answerable)
+    if intrinsic in OF_QUESTIONS:
+        learned = question_rows(intrinsic, [
+            (text.key, question, answerable)
             for text in texts("train")
             for answerable, some in ((True, [one[0] for one in text.asked]), (False, text.unanswered))
             for question in some
-        ]
-        held = [question_row(one.document, one.question, one.answerable) for one in asked]
+        ])  # fmt: skip
+        held = question_rows(intrinsic, [(one.document, one.question, one.answerable) for one in asked])
     else:
         learned = [
-            answer_row(text.key, question, answer, supported)
+            answer_row(intrinsic, text.key, question, answer, supported)
             for text in texts("train")
             for question, right, wrong in text.asked
             for answer, supported in ((right, True), (wrong, False))
         ]
-        held = [answer_row(one.documents[0]["text"], one.question, one.answer, one.supported) for one in answers]
+        held = [answer_row(intrinsic, one.documents[0]["text"], one.question, one.answer, one.supported)
+                for one in answers]  # fmt: skip
     return balanced(intrinsic, learned, count, characters), balanced(intrinsic, held, test, characters)
 
 
-def question_row(document: str, question: str, answerable: bool) -> dict[str, Any]:
-    """A row of answerability; its group is the document."""
-    result = {"label": "answerable" if answerable else "unanswerable", "probability": float(answerable)}
-    return everyday_row(document, [question], result)
+def question_rows(intrinsic: str, asked: Sequence[tuple[str, str, bool]]) -> list[dict[str, Any]]:
+    """Rows of questions to documents; the group is the document.
+
+    Relevance is asked of every second unanswered question with the document before, which is of something else.
+    """
+    rows, before, last = [], asked[-1][0], ""
+    for i, (document, question, holds) in enumerate(asked):
+        if document != last:
+            before, last = last or before, document
+        shown = before if intrinsic == "context-relevance" and not holds and i % 2 else document
+        rows.append(everyday_row(shown, [question], dumped(verdict_of(intrinsic, float(holds)))))
+    return rows
 
 
-def answer_row(document: str, question: str, answer: str, supported: bool) -> dict[str, Any]:
-    """A row of hallucination detection: each sentence of an answer has the label of the whole."""
+def answer_row(intrinsic: str, document: str, question: str, answer: str, supported: bool) -> dict[str, Any]:
+    """A row of an answer; for detection each sentence has the label of the whole."""
     row = everyday_row(document, [question, answer], {})
-    task = check("hallucination-detection", row["messages"], [document], ends_with=["assistant"], date="")
+    if intrinsic == "uncertainty":
+        return row | {"result": {"certainty": 0.95 if supported else 0.05}}
+    task = check(intrinsic, row["messages"], [document], ends_with=["assistant"], date="")
     label = "faithful" if supported else "unfaithful"
     said = [(i, (label, float(supported), None)) for i in range(len(task.response_sentences))]
-    return row | {"result": sentence_ids.hallucination(task, said).model_dump(mode="json")}  # type: ignore[arg-type]
+    return row | {"result": dumped(sentence_ids.hallucination(task, said))}  # type: ignore[arg-type]
+
+
+def dumped(result: Any) -> dict[str, Any]:
+    return dict(result.model_dump(mode="json"))
+
+
+def verdict_of(intrinsic: str, share: float) -> Any:
+    """The result of an intrinsic that has this probability of its good label."""
+    good = share >= 0.5
+    if intrinsic == "answerability":
+        return Answerability(label=ANSWERABLE[not good], probability=share)
+    if intrinsic == "context-relevance":
+        label: Any = "relevant" if good else "irrelevant"
+        return ContextRelevance(judgements=(Judgement(index=0, document_id="0", label=label, score=share),))
+    if intrinsic == "uncertainty":
+        return Uncertainty(certainty=share, expected=share)
+    return HallucinationDetection(label="faithful" if good else "unfaithful", score=share, sentences=())
 
 
 def everyday_row(document: str, turns: Sequence[str], result: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,22 +223,17 @@ def plain_verdicts(
     intrinsic: str, rows: Sequence[Mapping[str, Any]], cases: Sequence[Case], runtime: Any, kept: Path
 ) -> list[Any]:
     """What the base model says to the plainest question, yes or no; kept in a file."""
-    gate = intrinsic == "answerability"
+    gate = intrinsic in OF_QUESTIONS
     if not kept.exists():
         turns = [[turn["content"] for turn in row["messages"]][-1 if gate else -2 :] for row in rows]
         items = [Item(i, row["documents"][0], *said) for i, (row, said) in enumerate(zip(rows, turns, strict=True))]
         asked = Asked(intrinsic, items, lambda item: cases[item.text].call(), plainest=GATE if gate else SUPPORT)
         kept.write_text(json.dumps(plainest(asked, runtime)))
     shares = json.loads(kept.read_text())
-    verdicts: list[Any] = [
-        None if share is None
-        else Answerability(label=ANSWERABLE[share < 0.5], probability=share) if gate
-        else HallucinationDetection(
-            label="faithful" if share >= 0.5 else "unfaithful", score=share, sentences=()
-        )
-        for share in shares
-    ]  # fmt: skip
-    return [verdict and case.observe(verdict) for verdict, case in zip(verdicts, cases, strict=True)]
+    return [
+        None if share is None else case.observe(verdict_of(intrinsic, share))
+        for share, case in zip(shares, cases, strict=True)
+    ]
 
 
 def line(
@@ -244,7 +278,7 @@ def show(intrinsic: str, base: Path, options: Any) -> None:
         print(line(name, table, intrinsic, found, prompted, "" if cost is None else f"{cost:.2f}"), flush=True)
 
     put("base, prompted", prompted, seconds)
-    if intrinsic in EVERYDAY:
+    if options.set:
         found = plain_verdicts(intrinsic, test, cases, as_runtime(model), work / "plainest.json")
         put("base, yes or no", found, None)
     for kind in options.kinds:
@@ -254,7 +288,7 @@ def show(intrinsic: str, base: Path, options: Any) -> None:
     put("embedded default", *told(cases, as_runtime({"kind": "embedded", "threads": 1}), work / "embedded.json"))
     put("word coverage", [case.baselines["word coverage"]() for case in cases], None)
     for kind, cost in costs.items():
-        each = cost["cpu"] / cost["read"]
+        each = cost["cpu"] / cost.get("read", cost["rows"])
         print(f"\n{kind}: {cost['rows']} examples, {options.epochs} epochs, {each:.2f} CPU seconds a row, "
               f"{cost['seconds'] / 60:.0f} minutes, {cost['gigabytes']:.1f} GB, "
               f"loss {cost['first']:.3f} at first, {cost['last']:.3f} at last")  # fmt: skip
@@ -269,7 +303,7 @@ def main() -> None:
     parser.add_argument("--kinds", nargs="*", choices=("lora", "alora"), default=["lora", "alora"])
     parser.add_argument("--rows", type=int, default=400)
     parser.add_argument("--test", type=int, default=100)
-    parser.add_argument("--set", choices=("plain", "hard", "customers"), help="what the gate is measured on")
+    parser.add_argument("--set", choices=("plain", "hard", "customers"), help="what is measured on")
     parser.add_argument("--characters", type=int, default=900, help="of question and documents")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--batch", type=int, default=4)
@@ -291,8 +325,8 @@ def main() -> None:
     if options.data is None:
         parser.error("RAG_INTRINSICS_DATA names no folder: see docs/data.md")
     chosen = options.intrinsics or (["answerability"] if options.set else ["answerability", "context-relevance"])
-    if options.set and (others := set(chosen) - set(EVERYDAY)):
-        parser.error(f"--set has rows of {', '.join(EVERYDAY)} alone, not of {', '.join(sorted(others))}")
+    if not options.set and "uncertainty" in chosen:
+        parser.error("uncertainty has rows with --set alone")
     for intrinsic in chosen:
         show(intrinsic, base, options)
 

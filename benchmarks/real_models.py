@@ -30,7 +30,7 @@ import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import exp
 from pathlib import Path
@@ -90,9 +90,10 @@ class Kept(BlockingRuntime):
     it took: a run that was ended goes on, more items cost only what is new, and a cascade asks nothing again.
     """
 
-    def __init__(self, other: Runtime, file: Path | None) -> None:
+    def __init__(self, other: Runtime, file: Path | None, *, free: bool = False) -> None:
+        self.free = free  # requests go out without their constraints
         self.other, self.profile, self.concurrency, self.file = other, other.profile, 16, file
-        self.known = dict(_replies(file)) if file and file.exists() else {}
+        self.known = dict(replies(file)) if file and file.exists() else {}
         self.begin()
 
     def begin(self) -> None:
@@ -103,6 +104,8 @@ class Kept(BlockingRuntime):
 
     def handle(self, requests: Sequence[Request]) -> list[Outcome]:
         """What is known, and the rest asked together: a runtime in this process reads what they share once."""
+        if self.free:
+            requests = [replace(r, constraint=None) if isinstance(r, Generate) else r for r in requests]
         keys = [hashlib.sha256(repr(request).encode()).hexdigest() for request in requests]
         new = {key: request for key, request in zip(keys, requests, strict=True) if key not in self.known}
         begun = time.perf_counter()
@@ -133,7 +136,8 @@ class Kept(BlockingRuntime):
 _LINE = TypeAdapter(tuple[str, Generated, float])
 
 
-def _replies(path: Path) -> Iterator[tuple[str, tuple[Outcome, float]]]:
+def replies(path: Path) -> Iterator[tuple[str, tuple[Outcome, float]]]:
+    """Kept replies and their seconds, by what was asked."""
     for line in path.read_bytes().splitlines():
         key, reply, seconds = _LINE.validate_json(line)
         yield key, (reply, seconds)
@@ -385,12 +389,13 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=60)
     parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("--set", default="plain")
+    parser.add_argument("--free", action="store_true", help="without constraints, as on a server that has none")
     parser.add_argument("--base-url", help="of a server that runs already")
     parser.add_argument("--keep", type=Path, help="a file of the model's replies: what is there is not asked again")
     options = parser.parse_args()
     default = Kept(as_runtime({"kind": "embedded", "threads": 1}), None)
     with door(options.door, options.model, options.base_url) as served:
-        runtime = Kept(served, options.keep)
+        runtime = Kept(served, options.keep, free=options.free)
         print(f"{options.model} by {options.door}, set {options.set}\n")
         print("| intrinsic | items | malformed | repeats | tokens: read + written | seconds | commonest label "
               "| labels right: at .5, fitted | AUROC | yes or no, same model | the default | cascade |")  # fmt: skip

@@ -117,5 +117,5 @@ def own_score(row: Any, result: Any, score: Any) -> Any:
         score: the one that it came with.
     """
     said = vars(row)
-    fallen = said["failure"] is not None if "failure" in said else vars(result).get("mode") is None
+    fallen = "failure" not in said and vars(result).get("mode") is None
     return score if row.score is None or fallen else row.score

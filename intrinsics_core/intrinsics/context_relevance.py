@@ -61,19 +61,19 @@ def context_relevance(
 
 
 def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRelevance]:
-    judgements, failures = [], []
-    verdicts = yield from profile.ask_each(task.intrinsic, task)
-    for i, verdict in enumerate(verdicts):
+    judgements, failures, notes = [], [], []
+    for i, verdict in enumerate((yield from profile.ask_each(task.intrinsic, task))):
         if isinstance(verdict, IntrinsicsError):
             if not keep or isinstance(verdict, InvalidInput):
                 raise verdict
             why = _short(f"{type(verdict).__name__}: {verdict}")
             failures.append(f"document {task.document_id(i)!r} kept: {why}")
             verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, failure=why)
+        elif verdict.failure:
+            notes.append(f"document {task.document_id(i)!r}: {verdict.failure}")
         judgements.append(verdict if verdict.index == i else verdict.model_copy(update={"index": i}))
-    note = profile.note_of(task.intrinsic, task)
-    notes = [*failures, *([note] if note else [])]
-    return ContextRelevance(judgements=tuple(judgements), degraded="; ".join(notes) or None, missing=len(failures))
+    told = "; ".join(filter(None, (*failures, *notes, profile.note_of(task.intrinsic, task))))
+    return ContextRelevance(judgements=tuple(judgements), degraded=told or None, missing=len(failures))
 
 
 def _short(text: str, most: int = 200) -> str:

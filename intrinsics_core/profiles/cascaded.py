@@ -136,8 +136,8 @@ def _of_both(value: Any, more: Any) -> Any:
     if isinstance(value, IntrinsicsError):
         return more
     why = f"the second judge failed: {type(more).__name__}: {more.message}"
-    told = {"degraded": "; ".join(filter(None, (value.degraded, why)))} if hasattr(value, "degraded") else {}
-    return _by("first", value).model_copy(update=told)
+    told = "failure" if isinstance(value, Judgement) else "degraded"
+    return _by("first", value).model_copy(update={told: "; ".join(filter(None, (getattr(value, told), why)))})
 
 
 def _by(place: Place, value: Any) -> Any:

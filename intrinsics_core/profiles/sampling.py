@@ -19,6 +19,7 @@ from intrinsics_core.text.markup import defuse
 TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (2022), who found .5 to .7 alike
 
 
+_SHAPE = '{"groups": [["a0", ...], ...]}'
 _ask = asking.for_json(
     "candidate",
     "Answer the last user turn of the conversation: from the facts in the documents alone where there are any, else "
@@ -43,7 +44,7 @@ def _answers(task: Task) -> dict[str, Any]:
 
 
 def _groups(task: Task, replies: Sequence[Reply]) -> Groups:
-    value, reply = asking.read_object(replies, '{"groups": [["a0", "a2"], ["a1"]]}')
+    value, reply = asking.read_object(replies, _SHAPE)
     rows = json_reply.field(value, "groups", list, "a list of lists of ids", reply.text)
     return rankings.read_groups(rows, len(task.options.get("answers", ())), reply)
 
@@ -78,7 +79,7 @@ FORMATS: Mapping[str, Format[Any]] = {
             "The answers were given to the last user turn of the conversation. Group those that say the same: two "
             "answers belong together if whoever asked would take the same from both, in whatever words, and not if "
             "they differ in a fact, a number or a name. Name every answer, each once.",
-            '{"groups": [["a0", "a2"], ["a1"]]}',
+            _SHAPE,
             asking.object_of(groups=asking.array_of(asking.array_of(asking.id_of("a")))),
             _answers,
             512,

@@ -217,7 +217,7 @@ class Judgement(Quiet):
 
     Of the embedded default, *partially relevant* is what it does not know.
     Where a language model gives neither log-probabilities nor a confidence, it is the label alone: 1, 0.5 or 0.
-    ``failure`` is why a fallback kept this document, in short; not in the dump, whose ``degraded`` tells all.
+    ``failure``: why a fallback kept this document, or a second judge said nothing; in the dump ``degraded`` tells it.
     """
 
     left_out = ("by",)

@@ -193,12 +193,12 @@ def field(value: dict[str, Any], name: str, kinds: type | tuple[type, ...], expe
 
 
 def label(text: str, options: tuple[str, ...], raw: str) -> str:
-    """One of ``options``, whatever its case and the space, quotes or Markdown around it; "N/A" is NA.
+    """One of ``options``, whatever its case, its hyphens and the space, quotes or Markdown around it; "N/A" is NA.
 
     Raises:
         MalformedReply: it is none of them.
     """
-    wanted = " ".join(text.strip().strip("\"'`.*_").casefold().split())
+    wanted = " ".join(text.replace("_", " ").replace("-", " ").strip(" \n\t\"'`.*").casefold().split())
     wanted = "na" if wanted == "n/a" else wanted
     for option in options:
         if option.casefold() == wanted:

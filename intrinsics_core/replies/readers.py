@@ -94,8 +94,8 @@ def text_field(reply: Generated, name: str) -> str:
     """The text in a field of a JSON object, stripped and not empty."""
     value = parsed(reply, dict, f'{{"{name}": text}}')
     text = str(json_reply.field(value, name, str, "a string", reply.text)).strip()
-    if not text:
-        raise malformed(f"field {name!r} of the reply is empty", reply.text, "text")
+    if not text.strip(" .…"):
+        raise malformed(f"field {name!r} of the reply says nothing", reply.text, "text", text)
     return text
 
 

@@ -37,7 +37,7 @@ def hallucination(
     """Verdicts by sentence number to a result. A sentence without one is NA, not ``judged``, and counted as missing.
 
     Args:
-        verdicts: (sentence number, verdict). A blank explanation is none.
+        verdicts: (sentence number, verdict). An explanation of dots or nothing is none.
         score: the response's faithfulness; by default the lowest sentence's: as true as its weakest claim.
         label: the response's label; by default the most severe sentence's. Where a sentence is missing, neither is more
             than the verdicts given allow: a worse label stands, else it is NA without a score.
@@ -54,7 +54,7 @@ def hallucination(
     for i, sentence in enumerate(sentences):
         own, value, why = found.get(i, ("NA", None, None))
         value = FAITHFULNESS_SCORES[own] if value is None or own == "NA" else value
-        why = why if why and why.strip() else None
+        why = why if why and why.strip(" .…\n") else None
         rows.append(SentenceVerdict(**sentence._asdict(), label=own, score=value, explanation=why, judged=i in found))
     claims = [row.score for row in rows if row.score is not None]
     label = label or _most_severe([row.label for row in rows])

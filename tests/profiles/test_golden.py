@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from intrinsics_core.profiles.prompted import PROFILE
+from intrinsics_core.protocol.errors import MalformedReply
+from intrinsics_core.protocol.requests import Generated
 from tests.profiles.golden import CASES, FOLDER, PROFILES, rendered
 
 RENDERED = dict(rendered())
@@ -28,3 +33,13 @@ def test_no_form_of_a_reply_can_be_copied_as_an_answer() -> None:
     for name, text in RENDERED.items():
         if name.startswith("prompted/") and "rec" not in name:  # REC's own forms are as published
             assert not [form for form in ('\\" | \\"', '" | "', "0.0-1.0", '\\" … \\"') if form in text], name
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if f"prompted/{name}.txt" in RENDERED])
+def test_the_form_that_a_prompt_shows_is_no_reply(name: str) -> None:
+    case = CASES[name]
+    form = re.search(r"Reply with one JSON object and nothing else: (\{.*\})", RENDERED[f"prompted/{name}.txt"])
+    if form is None:
+        pytest.skip("its reply is a text")
+    with pytest.raises(MalformedReply):
+        PROFILE.formats[case.format].parse(case.task(), [Generated(form[1])])  # type: ignore[union-attr]

@@ -121,8 +121,9 @@ def test_a_second_judge_that_fails_leaves_the_first_verdict_and_says_so() -> Non
     kept = run(fact_check(ANSWERED, DOCUMENTS), Cascade(first, Scripted([])))
     assert kept.by == "first" and kept.score == pytest.approx(0.6)
     assert kept.degraded == "the second judge failed: RuntimeUnavailable: the script has no reply left"
-    rows = run(context_relevance(ASKED, DOCUMENTS), Cascade(first, Scripted([]))).judgements
-    assert [(row.label, row.by) for row in rows] == [("partially relevant", "first")] * 2
+    judged = run(context_relevance(ASKED, DOCUMENTS), Cascade(first, Scripted([])))
+    assert [(row.label, row.by) for row in judged.judgements] == [("partially relevant", "first")] * 2
+    assert judged.missing == 0 and judged.degraded.count(kept.degraded) == 2
     with pytest.raises(MalformedReply):
         run(answerability(ASKED, DOCUMENTS), Cascade(Scripted([]), Scripted(lambda request: "no JSON")))
 

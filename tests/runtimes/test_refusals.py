@@ -26,7 +26,7 @@ YES = '{"answerability": "answerable", "confidence": 0.9}'
 
 
 def asked(text="Who?", **more):
-    turns = (Message("system", "Judge."), Message("user", text))
+    turns = (Message("system", "Judge."), Message("user", text), *more.pop("turns", ()))
     usual = {"max_tokens": 9, "constraint": JsonSchema(SCHEMA), "logprobs": True, "seed": 7, "top_p": 0.5}
     return Generate("answerability", messages=turns, **(usual | more))
 
@@ -74,6 +74,20 @@ REFUSALS = {
     "temperature, OpenAI": (has("temperature"), 400, openai("temperature", 0), {"temperature": None}),
     "temperature, LiteLLM": (has("temperature"), 400, litellm("temperature"), {"temperature": None}),
     "temperature, a gateway's 500": (has("temperature"), 500, litellm("temperature"), {"temperature": None}),
+    "temperature, Kimi": (
+        has("temperature"), 400, failure("invalid temperature: only 1 is allowed for this model"), {"temperature": None}
+    ),
+    "temperature, deprecated": (
+        has("temperature"), 400, failure("`temperature` is deprecated for this model."), {"temperature": None}
+    ),
+    "temperature, with thinking": (
+        has("temperature"), 400, failure("`temperature` may only be set to 1 when thinking is enabled."),
+        {"temperature": None, "seed": 7},
+    ),
+    "temperature, above 0": (
+        lambda body: body.get("temperature") == 0, 400, failure("temperature must be > 0"), {"temperature": None}
+    ),
+    "seed, no parameter": (has("seed"), 400, failure("seed is not a valid parameter"), {"seed": None, "top_p": 0.5}),
     "top_p": (has("top_p"), 400, openai("top_p", 0.5), {"top_p": None, "temperature": 0.0}),
     "seed": (has("seed"), 422, {"detail": "Extra inputs are not permitted: seed"}, {"seed": None, "top_p": 0.5}),
     "two at once": (
@@ -85,6 +99,9 @@ REFUSALS = {
         has("logprobs"), 500, failure("logprobs is not supported for models created with logits_all=False"),
         {"logprobs": None, "seed": 7},
     ),
+    "logprobs, Groq": (
+        has("logprobs"), 400, failure("`logprobs` is not supported with this model"), {"logprobs": None, "seed": 7}
+    ),
     "logprobs, Google": (
         has("logprobs"), 400, failure("Logprobs is not enabled for models/gemini-2.5-pro"), {"logprobs": None}
     ),
@@ -95,6 +112,10 @@ REFUSALS = {
         {"temperature": None, "seed": 7},
     ),
     "max_tokens, OpenAI": (has("max_tokens"), 400, NO_MAX, {"max_tokens": None, "max_completion_tokens": 9}),
+    "max_tokens, a gateway": (
+        has("max_tokens"), 500, failure("this model is not supported MaxTokens, please use MaxCompletionTokens"),
+        {"max_tokens": None, "max_completion_tokens": 9},
+    ),
     "max_tokens, LiteLLM": (has("max_tokens"), 400, litellm("max_tokens"), {"max_completion_tokens": 9}),
     "a keyword of the schema": (
         lambda body: "minimum" in json.dumps(body.get("response_format", "")), 400, NO_MINIMUM, {"max_tokens": 9}
@@ -113,6 +134,29 @@ REFUSALS = {
         failure("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."),
         {"response_format": {"type": "json_object", "schema": SCHEMA}},
     ),
+    "json_schema, Groq": (
+        of_type("json_schema"), 400, failure("This model does not support response format `json_schema`."),
+        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+    ),
+    "json_schema, an invalid value": (
+        of_type("json_schema"), 400,
+        failure("Invalid value: 'json_schema'. Supported values are: 'json_object' and 'text'."),
+        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+    ),
+    "no structured output": (
+        has("response_format"), 400, failure("Structured output is not supported for this model"),
+        {"response_format": None, "max_tokens": 9},
+    ),
+    "turns that do not alternate, llama.cpp": (
+        lambda body: len(body["messages"]) > 2, 500,
+        failure("Error: Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/..."),
+        {"max_tokens": 9},
+    ),
+    "turns that do not alternate, Perplexity": (
+        lambda body: len(body["messages"]) > 2, 400,
+        failure("After the (optional) system message(s), user or tool message(s) should alternate with assistant "
+                "message(s)."), {"max_tokens": 9},
+    ),
     "response_format of any type": (
         has("response_format"), 500, litellm("response_format"), {"response_format": None, "max_tokens": 9},
     ),
@@ -125,7 +169,8 @@ def test_what_is_refused_is_left_out_at_once_and_remembered(serve, runtime, case
     server = serve(lambda received: Reply(body, status) if refuses(received.body) else Reply(completion(YES)))
     engine = runtime(server, constraints="response_format", model="o3")
     for number in range(3):
-        (reply,) = engine.handle([asked(str(number))])
+        turns = (Message("user", "And?"),) if "alternate" in case else ()
+        (reply,) = engine.handle([asked(str(number), turns=turns)])
         assert isinstance(reply, Generated), reply
     last = server.bodies()[-1]
     assert {key: last.get(key) for key in kept} == kept
@@ -151,7 +196,13 @@ def test_what_one_model_refuses_another_behind_the_same_gateway_is_asked_for(ser
 
 @pytest.mark.parametrize(
     ("status", "said"),
-    [(500, "CUDA out of memory"), (503, "no worker"), (500, "temperature of the card is 95 C"), (403, "go away, seed")],
+    [
+        (500, "CUDA out of memory"),
+        (503, "no worker"),
+        (500, "temperature of the card is 95 C"),
+        (403, "go away, seed"),
+        (503, 'Service temporarily unavailable; the request was {"temperature": 0.0}'),
+    ],
 )
 def test_a_fault_that_names_no_refused_key_is_a_fault(serve, runtime, status, said):
     server = serve(lambda received: Reply(failure(said), status))
@@ -159,6 +210,24 @@ def test_a_fault_that_names_no_refused_key_is_a_fault(serve, runtime, status, sa
     assert isinstance(error, RuntimeUnavailable)
     assert len(server.bodies()) == (2 if status >= 500 else 1)
     assert all("temperature" in body for body in server.bodies())
+
+
+def test_a_key_of_the_config_that_is_refused_is_an_error(serve, runtime):
+    server = serve(lambda received: Reply(NO_LOGPROBS, 403))
+    (error,) = runtime(server, logprobs=False, extra_body={"logprobs": True}).handle([asked()])
+    assert isinstance(error, RuntimeUnavailable) and "logprobs" in str(error)
+
+
+@pytest.mark.parametrize("config", [{"seed": None}, {"seed": 3}, {}])
+def test_samples_are_drawn_one_by_one_whatever_the_seed(serve, runtime, config):
+    refused = failure("seed is not a valid parameter")
+    server = serve(lambda received: Reply(refused, 400) if not config and "seed" in received.body
+                   else Reply(completion(YES)))  # fmt: skip
+    engine = runtime(server, model="o3", **config)
+    replies = engine.handle([asked(temperature=0.7, seed=seed) for seed in range(3)])
+    assert all(isinstance(reply, Generated) for reply in replies)
+    answered = [body.get("seed") for body in server.bodies() if config or "seed" not in body]
+    assert answered == ([3, 4, 5] if config.get("seed") else [None] * 3)
 
 
 def test_a_refusal_that_nothing_mends_is_the_error(serve, runtime):

@@ -155,8 +155,9 @@ _VALUE = re.compile(
     r"\b(schema|regexp?|regular expression|pattern|grammar|enum|choices?|unbalanced|unterminated)\b", re.IGNORECASE
 )
 _UNSUPPORTED = re.compile(
-    r"unsupported|unavailable|unknown|(not|n't|cannot) (be )?(support|permit|allow|implement|enable|available|use)"
-    r"|type'? must be|only (for|available|supported)|input should be|must be (strictly|greater|positive)",
+    r"unsupported|unavailable|unknown|deprecated|must alternate|fixed at|invalid (param|temperature)|supported values"
+    r"|(not|n't|cannot) ((both )?be |a )?(support|permit|allow|implement|enable|available|use|valid|specif)"
+    r"|type'? must be|only (.{0,9}set|for|available|supported)|input should be|must be (strictly|greater|positive|>)",
     re.IGNORECASE,
 )
 # Keywords that a schema can do without, as complaints name them.
@@ -166,14 +167,16 @@ _KEYWORD = (
 )
 # `response_format` of another type. llama-cpp-python: status 500 or 422, "Input should be 'text' or 'json_object'".
 _OTHER_TYPE = (
-    r"json_object|type.{0,30}json_schema|json_schema.{0,60}(not|n't|un) ?(support|avail|allow|permit)"
+    r"json_object|(type|response format).{0,30}json_schema|json_schema.{0,60}(not|n't|un) ?(support|avail|allow|permit)"
     r"|response_format type"
 )
+_ANY_FORMAT = r"response.?(format|schema)|structured.?output|json (mode|schema)|(for|in) format|parse grammar"
 _NO_SYSTEM = (
     r"System role not supported|only user and assistant roles|role' does not support '(?:system|developer)"
-    r"|Developer instruction is not enabled"
+    r"|Developer instruction is not enabled|valid role: user, model"
 )
-_OTHER_LENGTH = r"max_completion_tokens|not support param\w*: [\[{]?'max_tokens"
+_NO_LOGPROBS = r"log_?probs['\"`]? (is|are) not |allowed to request logprobs|n't support logprobs"
+_OTHER_LENGTH = r"max_?completion_?tokens|not support param\w*: [\[{]?'max_tokens"
 
 
 def _weaker(before: Constraints, after: Constraints) -> Callable[[Dialect], Dialect]:
@@ -199,20 +202,16 @@ _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...
         ("response_format", "unknown variant `json_schema`", _set_to(schema="json")),
         ("response_format", _KEYWORD, _unbounded),
         ("response_format", _OTHER_TYPE, _weaker("response_format", "json_object")),
-        ("response_format", "response_format", _set_to(constraints="none")),
+        ("response_format", _ANY_FORMAT, _set_to(constraints="none")),
         # OpenAI, llama-cpp-python without --logits_all, Google: none at all. Others: fewer.
-        (
-            "logprobs",
-            r"log_?probs (is|are) not |allowed to request logprobs|n't support logprobs",
-            _set_to(alternatives=0),
-        ),
+        ("logprobs", _NO_LOGPROBS, _set_to(alternatives=0)),
         # TGI calls the alternatives of a place by the name of its own endpoint.
         ("logprobs", "log_?probs|top_n_tokens", lambda d: replace(d, alternatives=_fewer(d.alternatives))),
         ("documents", r"\bdocuments\b", _set_to(documents="messages")),
         ("chat_template_kwargs", "chat_template_kwargs", _set_to(template=False)),
         *((key, key, _set_to(sampling=False)) for key in _ONLY_SOME),
         # The model's chat template speaks: Mistral's and Gemma's words; then OpenAI's and Google's endpoints.
-        ("messages", "roles must alternate", lambda d: replace(d, turns=_stricter(d.turns))),
+        ("messages", "roles must alternate|should alternate with", lambda d: replace(d, turns=_stricter(d.turns))),
         ("messages", _NO_SYSTEM, _set_to(turns="no system")),
         # A mere "max_tokens" is in many a complaint about its value, which no other name would mend.
         ("max_tokens", _OTHER_LENGTH, _set_to(length="max_completion_tokens")),
@@ -240,7 +239,7 @@ def _stricter(turns: Turns) -> Turns:
 
 
 def _fewer(alternatives: int) -> int:
-    return next(fewer for fewer in _ALTERNATIVES if fewer < alternatives)
+    return next((fewer for fewer in _ALTERNATIVES if fewer < alternatives), 0)
 
 
 def body(request: Generate, model: str, dialect: Dialect) -> dict[str, Any]:
@@ -250,6 +249,8 @@ def body(request: Generate, model: str, dialect: Dialect) -> dict[str, Any]:
         setting = getattr(dialect, name)
         if (value := getattr(request, name) if setting == "auto" else setting) is not None:
             shared[name] = value
+    if isinstance(dialect.seed, int) and request.temperature > 0:  # samples differ
+        shared["seed"] = dialect.seed + (request.seed or 0)
     if request.stop:
         shared["stop"] = list(request.stop)
     if dialect.sampling:
@@ -260,8 +261,8 @@ def body(request: Generate, model: str, dialect: Dialect) -> dict[str, Any]:
 
 
 def identity(request: Generate, said: Mapping[str, Any]) -> str:
-    """Equal for requests that may share one reply. A repeat after a malformed reply is another request."""
-    return json.dumps([request.attempt, said], sort_keys=True)
+    """Equal for requests that may share one reply: not a repeat after a malformed reply, nor another sample."""
+    return json.dumps([request.attempt, request.seed, said], sort_keys=True)
 
 
 def _completion(request: Generate, dialect: Dialect) -> dict[str, Any]:

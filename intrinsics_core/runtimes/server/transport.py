@@ -117,7 +117,7 @@ async def _read(response: Any, limit: int) -> Any:
         await response.aclose()
     headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _ABOUT_THE_BODY]
     content = b"".join(parts)
-    if response.status_code >= 500 and _is_refusal(response.request, content):
+    if response.status_code in (500, 501) and _is_refusal(response.request, content):
         headers.append(_NO_RETRY)
     return type(response)(
         response.status_code, headers=headers, content=content, request=response.request,
