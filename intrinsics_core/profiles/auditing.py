@@ -95,7 +95,7 @@ _SAID: Mapping[str, _Said] = {
     ),
     "citations": _Said(
         sentence_verdicts.CITE,
-        '"sources": ["c3", "c4"]',
+        '"sources": ["..."]',
         sentence_verdicts.SOURCES,
         sentence_verdicts.citations,
         sentence_verdicts.sources_said,

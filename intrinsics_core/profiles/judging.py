@@ -84,7 +84,7 @@ _ask_own = asking.for_json(
     "'response') and a quote copied from it character by character, as short as carries the point. A "
     "statement on something that is missing has no citations. Last give the rating, 'yes' if the response "
     "meets the metric, else 'no', and your confidence in it from 0 to 1.",
-    '{"explanation": "...", "statements": [{"text": "...", "citations": [{"source": "d0", "quote": "..."}]}, '
+    '{"explanation": "...", "statements": [{"text": "...", "citations": [{"source": "...", "quote": "..."}]}, '
     '...], "rating": "...", "confidence": ...}',
     asking.object_of(
         explanation=asking.TEXT,

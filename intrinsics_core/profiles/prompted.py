@@ -145,7 +145,7 @@ _FORMATS: dict[str, Format[Any]] = {
             "listwise",
             "Rank the documents by how well they answer the last user turn of the conversation, the best first. Name "
             "the id of every document, each once. The order in which they are given means nothing.",
-            '{"ranking": ["d2", "d0", ...]}',
+            '{"ranking": ["...", ...]}',
             asking.object_of(ranking=asking.array_of(asking.id_of("d"))),
             lambda task: {"documents": asking.documents_shown(task)} | _question(task),
             16,

@@ -21,7 +21,7 @@ _INSTRUCTION = (
     "leave out what is not there, add nothing, keep its language, style and place in the response. Where nothing of it "
     "can be kept, give an empty text: the sentence is then dropped. Name no other sentence."
 )
-_SHAPE = '{"mended": [{"id": "r1", "text": "..."}, ...]}, one entry per flagged sentence.'
+_SHAPE = '{"mended": [{"id": "...", "text": "..."}, ...]}, one entry per flagged sentence.'
 _SCHEMA = asking.object_of(mended=asking.array_of(asking.object_of(id=asking.id_of("r"), text=asking.TEXT)))
 
 

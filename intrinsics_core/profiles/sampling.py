@@ -19,7 +19,7 @@ from intrinsics_core.text.markup import defuse
 TEMPERATURE = 0.7  # of sampled answers: as Wang et al., *Self-Consistency* (2022), who found .5 to .7 alike
 
 
-_SHAPE = '{"groups": [["a0", ...], ...]}'
+_SHAPE = '{"groups": [["...", ...], ...]}'
 _ask = asking.for_json(
     "candidate",
     "Answer the last user turn of the conversation: from the facts in the documents alone where there are any, else "

@@ -220,7 +220,7 @@ FORMATS: Mapping[str, Format[Any]] = {
         asking.for_json(
             "citations",
             f"The response and the documents are given sentence by sentence. {CITE}",
-            '{"citations": [{"response": "r0", "sources": ["c3", "c4"]}, ...]}, one entry per response sentence.',
+            '{"citations": [{"response": "r0", "sources": ["..."]}, ...]}, one entry per response sentence.',
             lambda task: asking.object_of(citations=one_each(task, sentence="response", **SOURCES)),
             lambda task: _shown(task) | {"documents": asking.numbered_documents(task, titled=False)},
             64,

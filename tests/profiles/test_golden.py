@@ -29,9 +29,12 @@ def test_every_format_has_its_file_and_every_file_its_format() -> None:
 
 
 def test_no_form_of_a_reply_can_be_copied_as_an_answer() -> None:
-    """Asked with `"yes" | "no"` or `0.0-1.0` in the form, a small model writes one end of it, whatever it judges."""
+    """Asked with `"yes" | "no"` or `0.0-1.0` in the form, a small model writes one end of it, whatever it judges; with
+    `["c3", "c4"]` it cites these two.
+    """
     for name, text in RENDERED.items():
         if name.startswith("prompted/") and "rec" not in name:  # REC's own forms are as published
+            assert not re.search(r'nothing else: .*"[acd]\d', text), name
             assert not [form for form in ('\\" | \\"', '" | "', "0.0-1.0", '\\" … \\"') if form in text], name
 
 
