@@ -203,8 +203,8 @@ def tables(name: str, count: int) -> list[Table]:
           for name in ("self-consistency",)),
         *(Table(name, few, of(name, "question")) for name in ("query-rewrite", "query-expansion", "hyde")),
         Table("compare", few, lambda item: compare(turns(item.question, "")[:1], item.answer, "I do not know.")),
-        Table("reranking", few, lambda item: INTRINSICS["reranking"](
-            turns(item.question, "")[:1], [item.document, *(other.document for other in few[:2])])),
+        Table("reranking", few, lambda item: INTRINSICS["reranking"](turns(item.question, "")[:1], among(item, judged)),
+              label=lambda r: r.ranking[0].document_id),
     ]  # fmt: skip
 
 
@@ -269,6 +269,15 @@ def _wait(url: str, most: int = 600) -> None:
 
 
 # --- judges -------------------------------------------------------------------------------------------------------
+
+
+def among(item: Item, items: Sequence[Item]) -> list[dict[str, str]]:
+    """The document of a question among two others, each time at another place."""
+    place = items.index(item)
+    others = sorted({other.document for other in items} - {item.document})
+    shown = [{"id": "another", "text": others[(place + i) % len(others)]} for i in range(2)]
+    shown.insert(place % 3, {"id": "its own", "text": item.document})
+    return shown
 
 
 def by_intrinsic(table: Table, asked: Kept, runtime: Runtime | None = None) -> Told:
@@ -378,7 +387,7 @@ def show(table: Table, runtime: Kept, default: Kept) -> None:
                   ranked(table, scores_of(table, by_intrinsic(table, default).results)),
                   cascaded(table, told, runtime, default)]  # fmt: skip
     else:
-        cells += [""] * 6
+        cells += [commonest(table, told.results), *[""] * 5]
     print(f"| {' | '.join(cells)} |{f' {dict(errors)}' if errors else ''}", flush=True)
 
 
