@@ -152,7 +152,7 @@ def _pointwise(task: Task, profile: Profile, *, prior: Reading | None, keep: boo
 
     With ``keep``, a document whose judgement failed keeps its place, without a score.
     """
-    failures, name = list[IntrinsicsError](), "pointwise" if "pointwise" in profile else "context-relevance"
+    told, failures, name = None, list[IntrinsicsError](), "pointwise" if "pointwise" in profile else "context-relevance"
     if name == "pointwise":
         found: list[float | IntrinsicsError] = yield from profile.ask("pointwise", task)
     else:
@@ -161,13 +161,13 @@ def _pointwise(task: Task, profile: Profile, *, prior: Reading | None, keep: boo
         if failures and not keep:
             raise failures[0]
         found = [each if isinstance(each, IntrinsicsError) else each.score for each in judgements]
-    judged = [i for i, each in enumerate(found) if not isinstance(each, IntrinsicsError)]
-    probabilities = [each for each in found if not isinstance(each, IntrinsicsError)]
-    given = [task.documents[i].score for i in judged]
-    moved, way = _prior.with_prior(probabilities, given, prior)
+        told = next((each.failure for each in judgements if getattr(each, "failure", None)), None)
+    judged = {i: each for i, each in enumerate(found) if not isinstance(each, IntrinsicsError)}
+    moved, way = _prior.with_prior(list(judged.values()), [task.documents[i].score for i in judged], prior)
     scores = dict(zip(judged, moved, strict=True))
     best_first = iter(sorted(judged, key=lambda i: -scores[i]))
     order = [next(best_first) if i in scores else i for i in range(len(found))]
-    notes = _costs.failure_note(failures, len(found), "documents kept their place"), profile.note_of(name, task)
+    kept = _costs.failure_note(failures, len(found), "documents kept their place")
+    notes = kept, told, profile.note_of(name, task)
     return ranking(task, order, [scores.get(i) for i in range(len(found))], prior=way,
                    degraded="; ".join(filter(None, notes)) or None, missing=len(found) - len(judged))  # fmt: skip

@@ -107,7 +107,7 @@ class Cascaded(Profile):
             return False
         if isinstance(value, IntrinsicsError):
             return not isinstance(value, InvalidInput)
-        if getattr(value, "degraded", None):
+        if getattr(value, "degraded", None) or getattr(value, "failure", None):
             return True
         score = getattr(value, "probability", None) if name == "answerability" else value.score
         if score is None:
@@ -135,7 +135,7 @@ def _of_both(value: Any, more: Any) -> Any:
         return _by("then", more)
     if isinstance(value, IntrinsicsError):
         return more
-    why = f"the second judge failed: {type(more).__name__}: {more.message}"
+    why = f"the second judge failed: {type(more).__name__}: {more.message}"[:200]
     told = "failure" if isinstance(value, Judgement) else "degraded"
     return _by("first", value).model_copy(update={told: "; ".join(filter(None, (getattr(value, told), why)))})
 

@@ -198,7 +198,7 @@ def label(text: str, options: tuple[str, ...], raw: str) -> str:
     Raises:
         MalformedReply: it is none of them.
     """
-    wanted = " ".join(text.replace("_", " ").replace("-", " ").strip(" \n\t\"'`.*").casefold().split())
+    wanted = " ".join(text.replace("_", " ").replace("-", " ").strip().strip(" \n\t\"'`.*").casefold().split())
     wanted = "na" if wanted == "n/a" else wanted
     for option in options:
         if option.casefold() == wanted:

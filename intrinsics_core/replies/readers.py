@@ -90,18 +90,18 @@ def first_query(reply: Generated) -> str:
     raise malformed("the reply contains no words", reply.text, "a query")
 
 
-def text_field(reply: Generated, name: str) -> str:
-    """The text in a field of a JSON object, stripped and not empty."""
+def text_field(reply: Generated, name: str, copied: str = "...") -> str:
+    """The text in a field of a JSON object, stripped. An empty one, and the one of the prompt's form, are malformed."""
     value = parsed(reply, dict, f'{{"{name}": text}}')
     text = str(json_reply.field(value, name, str, "a string", reply.text)).strip()
-    if not text.strip(" .…"):
+    if text in ("", copied):
         raise malformed(f"field {name!r} of the reply says nothing", reply.text, "text", text)
     return text
 
 
 def rewrite(task: Task, replies: Sequence[Reply]) -> QueryRewrite:
     reply = generated(replies)
-    return rewritten(task, text_field(reply, "rewritten_question"), reply)
+    return rewritten(task, text_field(reply, "rewritten_question", ""), reply)
 
 
 def rewritten(task: Task, query: str, reply: Generated) -> QueryRewrite:
@@ -233,6 +233,8 @@ def links(
     """(response sentence, document sentence) for each source in each row; the fields of both are named."""
     named = [json_reply.field(row, sources, list, "a list of sentence ids", reply.text) for row in rows]
     numbered = zip(row_numbers(rows, sentence), named, strict=True)
+    if any(source == "..." for some in named for source in some):
+        raise malformed("a source is no sentence", reply.text, "ids of document sentences", "...")
     return [(number, sentence_number(source, "c")) for number, some in numbered for source in some]
 
 

@@ -54,7 +54,7 @@ def hallucination(
     for i, sentence in enumerate(sentences):
         own, value, why = found.get(i, ("NA", None, None))
         value = FAITHFULNESS_SCORES[own] if value is None or own == "NA" else value
-        why = why if why and why.strip(" .…\n") else None
+        why = why if why and why.strip().strip(" .…") else None
         rows.append(SentenceVerdict(**sentence._asdict(), label=own, score=value, explanation=why, judged=i in found))
     claims = [row.score for row in rows if row.score is not None]
     label = label or _most_severe([row.label for row in rows])

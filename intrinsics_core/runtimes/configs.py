@@ -223,8 +223,8 @@ class ServerConfig(_ClientConfig):
             template where the server shows that it has a place for them, asked once, else the messages.
         reasoning_tokens: tokens that a reply may have beyond what its verdict needs, for a model that reasons first.
             Left at 0, the first reply that ends inside its reasoning has them counted from then on.
-        temperature, top_p, seed: ``"auto"``: what the intrinsic asks for; a number in its place; None: not sent, so
-            that the server's own counts. A model that refuses one is asked without it from then on.
+        temperature, top_p, seed: ``"auto"``: as the intrinsic asks; a number, from which the seeds of samples count on;
+            None: not sent, so the server's own counts. A model that refuses one is asked without it from then on.
         logprobs: False: log-probabilities are not asked for. Scores are then the confidence that the model states.
         max_tokens_key: the key for the length of a reply in chat completions: ``"max_tokens"``,
             ``"max_completion_tokens"``, or None: no length is sent.

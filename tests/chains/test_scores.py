@@ -49,6 +49,9 @@ def test_a_fallback_has_no_score_of_its_own() -> None:
     }
     assert verdict_on("context-relevance", failed, result)["context_relevance_degraded"] == "late"
     assert own_score(failed, result, 0.3) == 0.3
+    of_the_first = judged.model_copy(update={"failure": "the second judge failed"})  # whose verdict stands
+    assert own_score(of_the_first, result, 0.3) == 0.9
+    assert verdict_on("context-relevance", of_the_first, result)["context_relevance_degraded"] == of_the_first.failure
 
 
 def test_a_least_score_counts_among_probabilities_alone() -> None:

@@ -173,9 +173,16 @@ def test_a_bool_is_no_number() -> None:
     assert json_reply.field({"n": True}, "n", bool, "a flag", "raw") is True
 
 
-@pytest.mark.parametrize("text", ["Answerable", " 'answerable'. ", '"ANSWERABLE"', "`answerable`\n", "**Answerable**"])
+@pytest.mark.parametrize(
+    "text", ["Answerable", " 'answerable'. ", '"ANSWERABLE"', "`answerable`\n", "**Answerable**\r\n"]
+)
 def test_labels_are_known_by_their_letters(text: str) -> None:
     assert json_reply.label(text, ("answerable", "unanswerable"), text) == "answerable"
+
+
+@pytest.mark.parametrize("text", ["partially_relevant", "Partially-Relevant", "'partially  relevant'\xa0"])
+def test_words_of_a_label_may_be_joined(text: str) -> None:
+    assert json_reply.label(text, ("relevant", "partially relevant"), text) == "partially relevant"
 
 
 @pytest.mark.parametrize("text", ["NA", "n/a", "N/A.", "*N/A*"])

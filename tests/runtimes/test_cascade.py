@@ -20,7 +20,7 @@ from intrinsics_core import (
     run_many,
 )
 from intrinsics_core.calibration.fitting import calibrate
-from intrinsics_core.intrinsics import query_rewrite
+from intrinsics_core.intrinsics import query_rewrite, reranking
 from intrinsics_core.protocol.requests import Generate
 from intrinsics_core.runtimes.cascade import Cascade
 from intrinsics_core.runtimes.mixed import Mixed
@@ -124,6 +124,7 @@ def test_a_second_judge_that_fails_leaves_the_first_verdict_and_says_so() -> Non
     judged = run(context_relevance(ASKED, DOCUMENTS), Cascade(first, Scripted([])))
     assert [(row.label, row.by) for row in judged.judgements] == [("partially relevant", "first")] * 2
     assert judged.missing == 0 and judged.degraded.count(kept.degraded) == 2
+    assert run(reranking(ASKED, DOCUMENTS, mode="pointwise"), Cascade(first, Scripted([]))).degraded == kept.degraded
     with pytest.raises(MalformedReply):
         run(answerability(ASKED, DOCUMENTS), Cascade(Scripted([]), Scripted(lambda request: "no JSON")))
 

@@ -7,6 +7,7 @@ The words are those of OpenAI's models that reason, LiteLLM, llama-cpp-python 0.
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 
@@ -201,13 +202,15 @@ def test_what_one_model_refuses_another_behind_the_same_gateway_is_asked_for(ser
         (503, "no worker"),
         (500, "temperature of the card is 95 C"),
         (403, "go away, seed"),
+        (400, "Invalid temperature value, the valid range of temperature is [0, 2]"),
+        (400, "A filter forbids 'my ticket is not valid for the seed fair'"),
         (503, 'Service temporarily unavailable; the request was {"temperature": 0.0}'),
     ],
 )
 def test_a_fault_that_names_no_refused_key_is_a_fault(serve, runtime, status, said):
     server = serve(lambda received: Reply(failure(said), status))
     (error,) = runtime(server, max_retries=1).handle([asked()])
-    assert isinstance(error, RuntimeUnavailable)
+    assert isinstance(error, InvalidInput if status == 400 else RuntimeUnavailable)
     assert len(server.bodies()) == (2 if status >= 500 else 1)
     assert all("temperature" in body for body in server.bodies())
 
@@ -227,7 +230,7 @@ def test_samples_are_drawn_one_by_one_whatever_the_seed(serve, runtime, config):
     replies = engine.handle([asked(temperature=0.7, seed=seed) for seed in range(3)])
     assert all(isinstance(reply, Generated) for reply in replies)
     answered = [body.get("seed") for body in server.bodies() if config or "seed" not in body]
-    assert answered == ([3, 4, 5] if config.get("seed") else [None] * 3)
+    assert sorted(answered, key=str) == ([3, 4, 5] if config.get("seed") else [None] * 3)
 
 
 def test_a_refusal_that_nothing_mends_is_the_error(serve, runtime):
@@ -259,7 +262,7 @@ def test_without_log_probabilities_the_stated_confidence_is_the_score_and_nothin
     found = run(answerability([{"role": "user", "content": "Who?"}], ["Ada."]), runtime(server, logprobs=False))
     assert found.probability == 0.9
     assert "logprobs" not in server.bodies()[-1]
-    assert not caplog.records
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize(

@@ -192,8 +192,8 @@ def _hallucination(spec: Spec, task: Task, reply: Generated) -> HallucinationDet
         number = next((plain(row[name]) for name in numbered if name in row), None)
         texts = {name: value for name, value in row.items() if isinstance(value, str)}
         label = _verdict_field(record, texts) or _reads_like_a_label(texts, reply)
-        reason = next((name for name in texts if name != label), None)
-        found.append((number, readers.verdict(plain(texts), reply, label, reason, begin_in(reply.text, texts[label]))))
+        reason, (_, at, begin) = next((name for name in texts if name != label), None), _placed(texts[label], reply)
+        found.append((number, readers.verdict(plain(texts), at, label, reason, begin)))
     sentence_ids.check_numbers([number for number, _ in found], range(len(task.response_sentences)), reply)
     return sentence_ids.hallucination(task, found)
 

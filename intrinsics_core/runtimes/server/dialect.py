@@ -155,9 +155,10 @@ _VALUE = re.compile(
     r"\b(schema|regexp?|regular expression|pattern|grammar|enum|choices?|unbalanced|unterminated)\b", re.IGNORECASE
 )
 _UNSUPPORTED = re.compile(
-    r"unsupported|unavailable|unknown|deprecated|must alternate|fixed at|invalid (param|temperature)|supported values"
-    r"|(not|n't|cannot) ((both )?be |a )?(support|permit|allow|implement|enable|available|use|valid|specif)"
-    r"|type'? must be|only (.{0,9}set|for|available|supported)|input should be|must be (strictly|greater|positive|>)",
+    r"unsupported|unavailable|unknown|(not|n't|cannot) (be )?(support|permit|allow|implement|enable|available|use)"
+    r"|type'? must be|only (for|available|supported)|input should be|must be (strictly|greater|positive|>)"
+    r"|is deprecated for|are fixed at|may only be set|cannot both be|must alternate|not a valid param"
+    r"|invalid (temperature: only|param\w*: ['\"`]?(seed|temperature|top_p))|supported values are: ['\"](json|text)",
     re.IGNORECASE,
 )
 # Keywords that a schema can do without, as complaints name them.
@@ -170,12 +171,12 @@ _OTHER_TYPE = (
     r"json_object|(type|response format).{0,30}json_schema|json_schema.{0,60}(not|n't|un) ?(support|avail|allow|permit)"
     r"|response_format type"
 )
-_ANY_FORMAT = r"response.?(format|schema)|structured.?output|json (mode|schema)|(for|in) format|parse grammar"
+_ANY_FORMAT = r"response_format|(structured.?output|json mode).{0,20}(not|n't) (be )?(support|avail|allow|permit|enabl)"
 _NO_SYSTEM = (
     r"System role not supported|only user and assistant roles|role' does not support '(?:system|developer)"
     r"|Developer instruction is not enabled|valid role: user, model"
 )
-_NO_LOGPROBS = r"log_?probs['\"`]? (is|are) not |allowed to request logprobs|n't support logprobs"
+_NO_PROBS = r"log_?probs['\"`]? (is|are) not (supp|avail|enabl|allow)|allowed to request logprobs|n't support logprobs"
 _OTHER_LENGTH = r"max_?completion_?tokens|not support param\w*: [\[{]?'max_tokens"
 
 
@@ -204,7 +205,7 @@ _OTHERWISE: tuple[tuple[str, re.Pattern[str], Callable[[Dialect], Dialect]], ...
         ("response_format", _OTHER_TYPE, _weaker("response_format", "json_object")),
         ("response_format", _ANY_FORMAT, _set_to(constraints="none")),
         # OpenAI, llama-cpp-python without --logits_all, Google: none at all. Others: fewer.
-        ("logprobs", _NO_LOGPROBS, _set_to(alternatives=0)),
+        ("logprobs", _NO_PROBS, _set_to(alternatives=0)),
         # TGI calls the alternatives of a place by the name of its own endpoint.
         ("logprobs", "log_?probs|top_n_tokens", lambda d: replace(d, alternatives=_fewer(d.alternatives))),
         ("documents", r"\bdocuments\b", _set_to(documents="messages")),

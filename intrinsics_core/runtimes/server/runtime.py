@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 _LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
 _TRIES = 3  # calls that ask whether the template shows documents, while the server is not well
-_UNWELL = (408, 409, 425, 429, 502, 503, 504)  # refusals that say nothing about what a server takes
+_UNWELL = (408, 409, 425, 429, *range(502, 600))  # refusals that say nothing about what a server takes
 _REJECTIONS = (InvalidInput, RuntimeUnavailable)  # what the refusal of a key is, by its status
 
 
