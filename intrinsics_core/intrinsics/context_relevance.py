@@ -70,7 +70,7 @@ def _program(task: Task, profile: Profile, *, keep: bool) -> Program[ContextRele
             failures.append(f"document {task.document_id(i)!r} kept: {why}")
             verdict = Judgement(index=i, document_id=task.document_id(i), label="relevant", score=None, failure=why)
         elif verdict.failure:
-            notes.append(f"document {task.document_id(i)!r}: {verdict.failure}")
+            notes.append(f"document {task.document_id(i)!r}: {_short(verdict.failure)}")
         judgements.append(verdict if verdict.index == i else verdict.model_copy(update={"index": i}))
     told = "; ".join(filter(None, (*failures, *notes, profile.note_of(task.intrinsic, task))))
     return ContextRelevance(judgements=tuple(judgements), degraded=told or None, missing=len(failures))

@@ -135,7 +135,7 @@ def _of_both(value: Any, more: Any) -> Any:
         return _by("then", more)
     if isinstance(value, IntrinsicsError):
         return more
-    why = f"the second judge failed: {type(more).__name__}: {more.message}"[:200]
+    why = f"the second judge failed: {type(more).__name__}: {more.message}"
     told = "failure" if isinstance(value, Judgement) else "degraded"
     return _by("first", value).model_copy(update={told: "; ".join(filter(None, (getattr(value, told), why)))})
 

@@ -136,6 +136,7 @@ def test_samples_differ_by_seed_alone_and_equal_ones_need_no_vote() -> None:
         ("In 1911 BY Ada", "in 1911 BY ada", True),
         ("５ Metres", "5 metres", True),
         ("3RD of May", "3RD Of may", True),
+        ("so ...", "So …", True),
         ("5'", '5"', False),
         ("5’", "5”", False),
         ("C*", "C", False),

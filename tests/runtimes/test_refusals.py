@@ -7,7 +7,6 @@ The words are those of OpenAI's models that reason, LiteLLM, llama-cpp-python 0.
 from __future__ import annotations
 
 import json
-import logging
 
 import pytest
 
@@ -60,6 +59,9 @@ NO_LOGPROBS = failure("You are not allowed to request logprobs from this model",
 NO_MINIMUM = failure("Invalid schema for response_format 'answerability': In context=('properties', 'confidence'), "
                      "'minimum' is not permitted.", "invalid_request_error", "response_format")  # fmt: skip
 NO_SYSTEM = failure("Unsupported value: 'messages[0].role' does not support 'system' with this model.", "x")
+
+
+AS_OBJECT = {"response_format": {"type": "json_object", "schema": SCHEMA}}
 
 
 def has(key):
@@ -124,25 +126,25 @@ REFUSALS = {
     "a system turn": (lambda body: body["messages"][0]["role"] == "system", 400, NO_SYSTEM, {"max_tokens": 9}),
     "json_schema, llama-cpp-python": (
         of_type("json_schema"), 500, pydantic("response_format", "type"),
-        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+        AS_OBJECT,
     ),
     "json_schema, FastAPI": (
         of_type("json_schema"), 422, fastapi("response_format", "type"),
-        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+        AS_OBJECT,
     ),
     "json_schema, OpenAI's older models": (
         of_type("json_schema"), 400,
         failure("Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."),
-        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+        AS_OBJECT,
     ),
     "json_schema, Groq": (
         of_type("json_schema"), 400, failure("This model does not support response format `json_schema`."),
-        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+        AS_OBJECT,
     ),
     "json_schema, an invalid value": (
         of_type("json_schema"), 400,
         failure("Invalid value: 'json_schema'. Supported values are: 'json_object' and 'text'."),
-        {"response_format": {"type": "json_object", "schema": SCHEMA}},
+        AS_OBJECT,
     ),
     "no structured output": (
         has("response_format"), 400, failure("Structured output is not supported for this model"),
@@ -262,7 +264,7 @@ def test_without_log_probabilities_the_stated_confidence_is_the_score_and_nothin
     found = run(answerability([{"role": "user", "content": "Who?"}], ["Ada."]), runtime(server, logprobs=False))
     assert found.probability == 0.9
     assert "logprobs" not in server.bodies()[-1]
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(

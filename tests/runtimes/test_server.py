@@ -675,7 +675,7 @@ def test_the_key_is_sent_and_shown_nowhere(serve, runtime, caplog, monkeypatch, 
     logging.getLogger().addHandler(handler)
     caplog.set_level(logging.DEBUG)
     for name in ("openai", "httpx", "httpcore", "httpx2", "httpcore2", "intrinsics_core"):
-        logging.getLogger(name).setLevel(logging.DEBUG)
+        caplog.set_level(logging.DEBUG, logger=name)
 
     quoting = [
         Reply(failure(f"Incorrect API key provided: {KEY}"), status=401),

@@ -39,7 +39,7 @@ from intrinsics_core.runtimes.server.known import counting, probe, tokenize_addr
 from intrinsics_core.runtimes.server.listing import Listing, Unmatched, choose
 from intrinsics_core.runtimes.server.server_state import Capabilities, ServerState
 from intrinsics_core.runtimes.server.sessions import Session
-from intrinsics_core.runtimes.server.transport import complaint, response_type
+from intrinsics_core.runtimes.server.transport import UNWELL, complaint, response_type
 
 if TYPE_CHECKING:
     import openai
@@ -48,7 +48,6 @@ log = logging.getLogger(__name__)
 
 _LISTING_AGE = 10.0  # seconds after which a name that is missing is worth another look at the server's list
 _TRIES = 3  # calls that ask whether the template shows documents, while the server is not well
-_UNWELL = (408, 409, 425, 429, *range(502, 600))  # refusals that say nothing about what a server takes
 _REJECTIONS = (InvalidInput, RuntimeUnavailable)  # what the refusal of a key is, by its status
 
 
@@ -189,7 +188,7 @@ class ServerRuntime(ConnectedRuntime):
         except openai.APIError as error:
             failure = self._translated(error, said["model"], tried=self.config.max_retries - left)
             if isinstance(error, openai.APIStatusError) and type(failure) in _REJECTIONS:
-                return failure if error.status_code in (401, *_UNWELL) else _Rejected(failure, complaint(error))
+                return failure if error.status_code in (401, *UNWELL) else _Rejected(failure, complaint(error))
             return failure
         except TimeoutError:
             return RequestTimeout(f"the server did not finish its answer within {self.config.patience:g} s")
@@ -252,7 +251,7 @@ class ServerRuntime(ConnectedRuntime):
                 raw = await client.post(tokenize_address(self.base_url), cast_to=response_type(), body=dict(asked))
             return _json(raw.content) or ""
         except openai.APIStatusError as error:
-            return None if error.status_code in _UNWELL or error.status_code >= 500 else complaint(error)
+            return None if error.status_code in UNWELL or error.status_code >= 500 else complaint(error)
         except openai.APIError:
             return None
 

@@ -34,6 +34,7 @@ from intrinsics_core.runtimes.server.dialect import refuses
 if TYPE_CHECKING:
     import openai
 
+UNWELL = (408, 409, 425, 429, *range(502, 600))  # statuses that say nothing about what a server takes
 _REDIRECTS = 5  # steps followed on one origin
 _REFUSED = "rag_intrinsics_refused"
 _NO_RETRY = ("x-should-retry", "false")
@@ -117,7 +118,7 @@ async def _read(response: Any, limit: int) -> Any:
         await response.aclose()
     headers = [(k, v) for k, v in response.headers.multi_items() if k.lower() not in _ABOUT_THE_BODY]
     content = b"".join(parts)
-    if response.status_code in (500, 501) and _is_refusal(response.request, content):
+    if (status := response.status_code) >= 500 and status not in UNWELL and _is_refusal(response.request, content):
         headers.append(_NO_RETRY)
     return type(response)(
         response.status_code, headers=headers, content=content, request=response.request,
