@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from intrinsics_core.profiles.turns import conversation
+from intrinsics_core.profiles.turns import conversation, to_last_question
 from intrinsics_core.protocol.profile import Format
 from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Reply
 from intrinsics_core.protocol.task import Message, Task
@@ -71,6 +71,16 @@ def conversation_shown(task: Task) -> Json:
 def documents_and_turns(task: Task) -> Json:
     """Documents first: small models judge better what they read last, and a server keeps what calls have in common."""
     return {"documents": documents_shown(task), "conversation": turns_shown(task)}
+
+
+def question_shown(task: Task) -> Json:
+    """The last user turn apart from those before it. An answer would make a document relevant that says the same."""
+    *before, question = shown(to_last_question(task))
+    return ({"conversation": before} if before else {}) | {"question": question["content"]}
+
+
+def documents_and_question(task: Task) -> Json:
+    return {"documents": documents_shown(task)} | question_shown(task)
 
 
 def before_response(task: Task) -> Json:
@@ -192,8 +202,7 @@ def for_json(
 ) -> Callable[[Task], Sequence[Generate]]:
     """A render function of one request for JSON.
 
-    ``instruction`` and ``schema`` may depend on the task. ``tokens`` bounds the reply, with ``per`` each part of it and
-    what is around.
+    ``instruction`` and ``schema`` may depend on the task. ``tokens`` bounds the reply, with ``per`` each part of it.
     """
 
     def render(task: Task) -> Sequence[Generate]:
@@ -212,8 +221,7 @@ def json_request(
     system, user = turns_of(f"{instruction}\n\nReply with one JSON object and nothing else: {shape}", data)
     turns = (system, Message("user", user.content + last))
     constraint = JsonSchema({"title": title.replace("-", "_"), **schema})
-    asked = {"messages": turns, "constraint": constraint, "logprobs": True, **fields}
-    return [Generate(intrinsic=task.intrinsic, **asked)]
+    return [Generate(task.intrinsic, **{"messages": turns, "constraint": constraint, "logprobs": True, **fields})]
 
 
 # --- formats --------------------------------------------------------------------------------------------------------

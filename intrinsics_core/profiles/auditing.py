@@ -23,8 +23,8 @@ from intrinsics_core.replies import json_reply, readers, sentence_ids, writers
 from intrinsics_core.replies.labels import label_probabilities
 
 ANSWERABLE = (
-    "Do the documents contain the answer to the last user turn of the conversation? Say 'answerable' if they do, "
-    "'unanswerable' if they do not. State your confidence in the label from 0 to 1."
+    "Do the documents contain the answer to {}? Say 'answerable' if they do, 'unanswerable' if they do not. State your "
+    "confidence in the label from 0 to 1."
 )
 ANSWERS = "Does the response answer the last user turn of the conversation, be it true or not?"
 CORRECT = (
@@ -74,7 +74,7 @@ class _Said:
 # In the order of the reply. A sentence's verdict comes after its reason, what is said of the whole after the sentences.
 _SAID: Mapping[str, _Said] = {
     "answerability": _Said(
-        ANSWERABLE,
+        ANSWERABLE.format("the last user turn of the conversation"),
         '"answerability": "...", "confidence": ...',
         {"answerability": asking.enum_of(readers.ANSWERABLE), "confidence": asking.CONFIDENCE},
         lambda task, value, reply: readers.answerability(
@@ -153,7 +153,6 @@ def _render(task: Task) -> Sequence[Generate]:
 
 
 def _shown(task: Task) -> dict[str, Any]:
-    # The documents first: what follows them differs from one answer to the next, and a server keeps what it read.
     return {
         "documents": asking.numbered_documents(task, titled=True),
         "conversation": asking.turns_shown(task)[:-1],

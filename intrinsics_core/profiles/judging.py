@@ -70,8 +70,7 @@ def _metric(task: Task) -> Metric:
 
 
 def _two_answers(task: Task) -> dict[str, Any]:
-    pair = {name: defuse(task.arguments.get(name, "")) for name in asking.PAIR}
-    return {**asking.documents_and_turns(task), "responses": pair}
+    return asking.documents_and_turns(task) | {"responses": {n: defuse(task.arguments.get(n, "")) for n in asking.PAIR}}
 
 
 _CITED = asking.object_of(source={"type": "string", "pattern": "^(response|[dm][0-9]+)$"}, quote=asking.TEXT)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intrinsics_core.profiles import asking, auditing, common_formats, judging, revising, sampling, sentence_verdicts
-from intrinsics_core.profiles.turns import to_last_question
 from intrinsics_core.protocol.errors import MalformedReply
 from intrinsics_core.protocol.profile import Format, Profile
 from intrinsics_core.protocol.requests import Generate, Reply
@@ -45,11 +44,6 @@ def _so_far(task: Task) -> dict[str, Any]:
     """The documents, the conversation and, apart, the response where there is one."""
     answered = {**asking.before_response(task), "response": defuse(task.response)}
     return answered if task.response else asking.documents_and_turns(task)
-
-
-def _question(task: Task) -> dict[str, Any]:
-    # No answer that is there already: what it says would make a document look relevant that says the same.
-    return {"conversation": asking.shown(to_last_question(task))}
 
 
 def _claim(task: Task) -> dict[str, Any]:
@@ -109,45 +103,45 @@ _FORMATS: dict[str, Format[Any]] = {
     ),
     "context-relevance": asking.label_format(
         "context-relevance",
-        "Does the document contain information that answers the last user turn of the conversation? Say 'relevant' if "
-        "it directly answers it, 'partially relevant' if it holds related information that helps in part or if in "
-        "doubt, 'irrelevant' if it holds nothing of use. State your confidence in the label from 0 to 1.",
+        "Does the document contain information that answers the question? Say 'relevant' if it directly answers it, "
+        "'partially relevant' if it holds related information that helps in part or if in doubt, 'irrelevant' if it "
+        "holds nothing of use. State your confidence in the label from 0 to 1.",
         "context_relevance",
         readers.RELEVANCE,
-        lambda task: {"document": asking.documents_shown(task)[0]} | _question(task),
+        lambda task: {"document": asking.documents_shown(task)[0]} | asking.question_shown(task),
         lambda task, label: readers.judgement(task, *label),
         asking.relevance,
         lambda task, value: (writers.judgement(task, value), value.score or 0.0),
     ),
     "answerability": asking.label_format(
         "answerability",
-        auditing.ANSWERABLE,
+        auditing.ANSWERABLE.format("the question"),
         "answerability",
         readers.ANSWERABLE,
-        asking.documents_and_turns,
+        asking.documents_and_question,
         lambda task, label: readers.answerability(*label),
         auditing.probability,
         auditing.answerable,
     ),
     "comparison": asking.share_format(
         "comparison",
-        "Judge which of the two passages, A or B, is more suitable to answer the last user turn of the conversation. "
-        "If neither answers it, choose the one with more relevant information. The order of the passages means "
-        "nothing. State your confidence in the choice from 0 to 1.",
+        "Judge which of the two passages, A or B, is more suitable to answer the question. If neither answers it, "
+        "choose the one with more relevant information. The order of the passages means nothing. State your confidence "
+        "in the choice from 0 to 1.",
         "preferred",
         asking.PAIR,
         lambda task: (
-            {"passages": dict(zip("AB", asking.documents_shown(task), strict=True))} | asking.conversation_shown(task)
+            {"passages": dict(zip("AB", asking.documents_shown(task), strict=True))} | asking.question_shown(task)
         ),
     ),
     "listwise": Format(
         asking.for_json(
             "listwise",
-            "Rank the documents by how well they answer the last user turn of the conversation, the best first. Name "
-            "the id of every document, each once. The order in which they are given means nothing.",
+            "Rank the documents by how well they answer the question, the best first. Name the id of every document, "
+            "each once. The order in which they are given means nothing.",
             '{"ranking": ["...", ...]}',
             asking.object_of(ranking=asking.array_of(asking.id_of("d"))),
-            lambda task: {"documents": asking.documents_shown(task)} | _question(task),
+            asking.documents_and_question,
             16,
             per="document",
         ),

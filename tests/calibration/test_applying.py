@@ -317,7 +317,7 @@ def examples() -> list[dict[str, Any]]:
 
 def boastful(request: Generate) -> dict[str, Any]:
     shown = data_of(request.messages[-1].content)  # type: ignore[index]
-    number = int(shown["conversation"][0]["content"].split()[1].rstrip("?"))
+    number = int(shown["question"].split()[1].rstrip("?"))
     return {"answerability": "answerable", "confidence": 0.6 + number / 100}
 
 

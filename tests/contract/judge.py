@@ -61,7 +61,8 @@ def _share(of: str, found_in: str) -> float:
 
 
 def _question(shown: dict[str, Any]) -> str:
-    return " ".join(turn["content"] for turn in shown["conversation"] if turn["role"] == "user")
+    before = [turn["content"] for turn in shown.get("conversation", ()) if turn["role"] == "user"]
+    return " ".join([*before, *([shown["question"]] if "question" in shown else [])])
 
 
 def _rewrite(shown: dict[str, Any]) -> dict[str, Any]:

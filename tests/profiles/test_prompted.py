@@ -50,11 +50,22 @@ def test_the_fact_checks_relevance_is_judged_without_the_answer_that_is_checked(
         shown = data_of(request.messages[-1].content)
         if "claim" in shown:
             return {"supported": "yes", "confidence": 1}
-        seen.append(shown["conversation"])
+        seen.append((shown["question"], "conversation" in shown))
         return {"context_relevance": "relevant", "confidence": 1}
 
     run(fact_check(ANSWERED, DOCUMENTS), Scripted(script))
-    assert seen == [ASKED, ASKED]
+    assert seen == [(ASKED[0]["content"], False)] * 2
+
+
+@pytest.mark.parametrize("name", ["answerability", "context-relevance", "comparison", "listwise"])
+def test_the_question_stands_apart_from_the_turns_before_it(name: str) -> None:
+    before = [{"role": "user", "content": "Is there a ferry?"}, {"role": "assistant", "content": "Yes, two."}]
+    request = asked(name, [*before, *ASKED], DOCUMENTS[:2])
+    shown = data_of(request.messages[-1].content)  # type: ignore[index]
+    assert (shown["conversation"], shown["question"]) == (before, ASKED[0]["content"])
+    assert list(shown)[-1] == "question", "behind the documents and the turns before it"
+    alone = data_of(asked(name, ASKED, DOCUMENTS[:2]).messages[-1].content)  # type: ignore[index]
+    assert "conversation" not in alone and alone["question"] == ASKED[0]["content"]
 
 
 MILL = [
