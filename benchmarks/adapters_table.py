@@ -226,7 +226,7 @@ def plain_verdicts(
     gate = intrinsic in OF_QUESTIONS
     if not kept.exists():
         turns = [[turn["content"] for turn in row["messages"]][-1 if gate else -2 :] for row in rows]
-        items = [Item(i, row["documents"][0], *said) for i, (row, said) in enumerate(zip(rows, turns, strict=True))]
+        items = [Item(i, (row["documents"][0],), *said) for i, (row, said) in enumerate(zip(rows, turns, strict=True))]
         asked = Asked(intrinsic, items, lambda item: cases[item.text].call(), plainest=GATE if gate else SUPPORT)
         kept.write_text(json.dumps(plainest(asked, runtime)))
     shares = json.loads(kept.read_text())

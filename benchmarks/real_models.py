@@ -1,20 +1,22 @@
 """Every intrinsic of the profile `prompted`, asked of a real language model through one of three doors.
 
     RAG_INTRINSICS_MODELS=FOLDER python -m benchmarks.real_models --door DOOR --model NAME [--items N] [--only NAME ...]
-        [--set SET] [--base-url URL] [--keep FILE]
+        [--set SET] [--band SET] [--base-url URL] [--keep FILE]
 
 DOOR is `llama_cpp` (llama.cpp's own server in a process of its own, by the package `xllamacpp`, or any server that
 `--base-url` names), `vllm` or `transformers` (both in this process). NAME is one of `benchmarks.fetch_models`, which
-fetches the files. SET is a set of `benchmarks.quality_everyday`. `transformers` works in bfloat16
-where the processor multiplies it faster, else in float32.
+fetches the files. SET is a set of `benchmarks.quality_everyday`, or `mtrag`: conversations of the development half of
+MT-RAG, whose passages the gate and relevance are asked about. `transformers` works in bfloat16 where the processor
+multiplies it faster, else in float32.
 
 Each table has the model by the intrinsic, the same model by the plainest question that can be answered with yes or no,
 and the embedded default, on the same items: AUROC with a 95% interval of a bootstrap over texts, and the share of the
 label that is given most often. A judge that says one thing of all has 1.00 there. How many labels are right is told
 twice: where a score of .5 divides, and where a threshold does that was fitted on the other texts, as `calibrate` fits
 one. Half of the items of a table are right and half are wrong, as far as there are as many. The cascade asks the
-default first, and the model where the default is unsure: AUROC, and how many of the model's own requests it needed. Of
-what writes texts and lists there is no truth: malformed replies, repeats, tokens and seconds alone.
+default first, and the model where the default is unsure: AUROC, and the shares of the model's own requests, tokens and
+seconds that it needed. With `--band`, a calibration of the default on that set says where it is unsure. Of what writes
+texts and lists there is no truth: malformed replies, repeats, tokens and seconds alone.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -42,7 +44,9 @@ from benchmarks.fetch_models import FOLDER, MODELS, folder
 from benchmarks.floor import turns
 from benchmarks.quality_everyday import read, told, with_interval
 from intrinsics_core import INTRINSICS, Call, IntrinsicsError, MalformedReply, as_runtime, compare, run_many
-from intrinsics_core.calibration.fitting import auroc
+from intrinsics_core.bench.folder import DataFolder
+from intrinsics_core.bench.mtrag import passages
+from intrinsics_core.calibration.fitting import auroc, calibrate
 from intrinsics_core.profiles.cascaded import JUDGED
 from intrinsics_core.protocol.requests import Generate, Generated, Outcome, Request, TokenLogprob
 from intrinsics_core.protocol.task import Message
@@ -54,7 +58,8 @@ DOORS = ("llama_cpp", "vllm", "transformers")
 _ABOUT = "Document: {document}\n\nQuestion: {question}\n\n"
 GATE = _ABOUT + "Does the document contain the answer to the question? Answer yes or no."
 SUPPORT = _ABOUT + "Answer: {answer}\n\nDoes the document support all of the answer? Answer yes or no."
-"""The gate and detection as the plainest question."""
+DIRECT = "Question: {question}\n\nAnswer: {answer}\n\nDoes the answer answer the question? Answer yes or no."
+"""The gate, detection and answer relevance as the plainest question."""
 SEED = 0
 ENGINE = {"enforce_eager": True, "block_size": 32, "distributed_executor_backend": "uni"}
 """Of vLLM on a CPU: compiling costs the first request more than all others."""
@@ -62,13 +67,24 @@ ENGINE = {"enforce_eager": True, "block_size": 32, "distributed_executor_backend
 
 @dataclass(frozen=True)
 class Item:
-    """What is judged: a question to a document, or an answer to it. truth: None where nobody knows."""
+    """What is judged: a question to documents, or an answer to it. truth: None where nobody knows.
+
+    before: the turns of the conversation before the question.
+    """
 
     text: int
-    document: str
+    documents: tuple[str, ...]
     question: str
     answer: str = ""
     truth: bool | None = None
+    before: tuple[Mapping[str, str], ...] = ()
+
+    @property
+    def asked(self) -> str:
+        """The question, with the turns before it where there are any."""
+        if not self.before:
+            return self.question
+        return "\n".join([*(f"{turn['role']}: {turn['content']}" for turn in self.before), f"user: {self.question}"])
 
 
 @dataclass(frozen=True)
@@ -156,56 +172,84 @@ class Told:
 
 def tables(name: str, count: int) -> list[Table]:
     """The tables on a set, each on at most so many items."""
-    answers, asked = read(name, Path(os.environ.get("RAG_INTRINSICS_DATA", "")))
-    rng = random.Random(SEED)
+    rng, data = random.Random(SEED), Path(os.environ.get("RAG_INTRINSICS_DATA", ""))
 
-    def drawn(items: list[Item]) -> list[Item]:
+    def drawn(items: Iterable[Item]) -> list[Item]:
         """As many right ones as wrong ones."""
-        rng.shuffle(items)
-        right, wrong = ([item for item in items if item.truth is truth] for truth in (True, False))
+        mixed = list(items)
+        rng.shuffle(mixed)
+        right, wrong = ([item for item in mixed if item.truth is truth] for truth in (True, False))
         half = min(max(1, count // 2), len(right), len(wrong))
         found = right[:half] + wrong[:half]
         rng.shuffle(found)
         return found
 
-    questions = drawn([Item(row.text, row.document, row.question, truth=row.answerable) for row in asked])
-    judged = drawn([Item(r.text, r.documents[0]["text"], r.question, r.answer, r.supported) for r in answers])
-    direct = drawn([Item(row.text, "", row.question, row.answer, row.direct) for row in told("customers")])
-    few = judged[: max(2, count // 4)]
+    if name == "mtrag":
+        questions, relevant = (drawn(items) for items in mtrag(data))
+        judged: list[Item] = []
+    else:
+        answers, asked = read(name, data)
+        questions = drawn(Item(row.text, (row.document,), row.question, truth=row.answerable) for row in asked)
+        relevant = questions
+        judged = drawn(Item(r.text, (r.documents[0]["text"],), r.question, r.answer, r.supported) for r in answers)
+    direct = drawn(Item(row.text, ("",), row.question, row.answer, row.direct) for row in told("customers"))
+    written = judged or questions
+    few = written[: max(2, count // 4)]
 
     def of(intrinsic: str, *given: str, **more: Any) -> Callable[[Item], Call[Any]]:
         made = INTRINSICS[intrinsic]
 
         def call(item: Item) -> Call[Any]:
-            whole = turns(item.question, item.answer)
-            kinds = {"question": whole[:1], "answer": whole, "document": [item.document]}
+            whole = [*item.before, *turns(item.question, item.answer)]
+            kinds = {"question": whole[:-1], "answer": whole, "documents": list(item.documents)}
             return made(*(kinds[name] for name in given), **more)  # type: ignore[no-any-return]
 
         return call
 
-    return [
-        Table("answerability", questions, of("answerability", "question", "document"), lambda r: r.probability,
+    found = [
+        Table("answerability", questions, of("answerability", "question", "documents"), lambda r: r.probability,
               plainest=GATE),
-        Table("context-relevance", questions, of("context-relevance", "question", "document"),
+        Table("context-relevance", relevant, of("context-relevance", "question", "documents"),
               lambda r: r.judgements[0].score, lambda r: r.judgements[0].label, GATE),
-        Table("hallucination-detection", judged, of("hallucination-detection", "answer", "document"),
+        Table("hallucination-detection", judged, of("hallucination-detection", "answer", "documents"),
               lambda r: r.score, plainest=SUPPORT),
-        Table("fact-check", judged, of("fact-check", "answer", "document"), lambda r: r.score,
+        Table("fact-check", judged, of("fact-check", "answer", "documents"), lambda r: r.score,
               lambda r: str(r.score is not None and r.score >= 0.5), SUPPORT),
-        Table("uncertainty", judged, of("uncertainty", "answer", "document"),
+        Table("audit", judged, of("audit", "answer", "documents"), lambda r: r.score, plainest=SUPPORT),
+        Table("uncertainty", judged, of("uncertainty", "answer", "documents"),
               lambda r: r.expected or r.certainty, lambda r: str(r.certainty), SUPPORT),
         Table("answer-relevance", direct, of("answer-relevance", "answer", rewrite=False), lambda r: r.score,
-              plainest="Question: {question}\n\nAnswer: {answer}\n\nDoes the answer answer the question? "
-              "Answer yes or no."),
-        *(Table(name, few, of(name, "answer", "document"))
-          for name in ("citations", "audit", "evaluate", "revise")),
-        *(Table(name, few, of(name, "question", "document"))
+              plainest=DIRECT),
+        *(Table(name, few, of(name, "answer", "documents")) for name in ("citations", "evaluate", "revise")),
+        *(Table(name, few, of(name, "question", "documents"))
           for name in ("self-consistency",)),
         *(Table(name, few, of(name, "question")) for name in ("query-rewrite", "query-expansion", "hyde")),
         Table("compare", few, lambda item: compare(turns(item.question, "")[:1], item.answer, "I do not know.")),
-        Table("reranking", few, lambda item: INTRINSICS["reranking"](turns(item.question, "")[:1], among(item, judged)),
+        Table("reranking", few,
+              lambda item: INTRINSICS["reranking"](turns(item.question, "")[:1], among(item, written)),
               label=lambda r: r.ranking[0].document_id),
     ]  # fmt: skip
+    return [table for table in found if table.items]
+
+
+def mtrag(data: Path, most: int = 6000) -> tuple[list[Item], list[Item]]:
+    """Conversations with their passages, answerable or not, and with one passage each, relevant or not.
+
+    Args:
+        most: characters of a question's passages together. What has more is left out: the model reads them slowly.
+    """
+    pool, whole, apart = passages(folder := DataFolder(data)), [], []
+    for i, row in enumerate(folder.rows("mtrag_tasks")):
+        before = tuple({"role": turn["role"], "content": turn["content"]} for turn in row["history"])
+        shown = tuple(pool[found["id"]] for found in row["contexts"])
+        given = {"question": row["question"], "answer": row["answer"], "before": before}
+        if row["answerability"] in ("ANSWERABLE", "UNANSWERABLE") and sum(map(len, shown)) <= most:
+            whole.append(Item(i, shown, truth=row["answerability"] == "ANSWERABLE", **given))
+        apart += [
+            Item(i, (text,), truth=found["relevant"], **given)
+            for found, text in zip(row["contexts"], shown, strict=True) if found["relevant"] is not None
+        ]  # fmt: skip
+    return whole, apart
 
 
 # --- doors --------------------------------------------------------------------------------------------------------
@@ -274,9 +318,9 @@ def _wait(url: str, most: int = 600) -> None:
 def among(item: Item, items: Sequence[Item]) -> list[dict[str, str]]:
     """The document of a question among two others, each time at another place."""
     place = items.index(item)
-    others = sorted({other.document for other in items} - {item.document})
+    others = sorted({other.documents[0] for other in items} - {item.documents[0]})
     shown = [{"id": "another", "text": others[(place + i) % len(others)]} for i in range(2)]
-    shown.insert(place % 3, {"id": "its own", "text": item.document})
+    shown.insert(place % 3, {"id": "its own", "text": item.documents[0]})
     return shown
 
 
@@ -290,13 +334,18 @@ def by_intrinsic(table: Table, asked: Kept, runtime: Runtime | None = None) -> T
 def plainest(table: Table, runtime: Runtime) -> list[float | None]:
     """How likely the model begins with yes rather than no."""
     words = [
-        (table.plainest or "").format(document=item.document, question=item.question, answer=item.answer)
+        (table.plainest or "").format(document="\n\n".join(item.documents), question=item.asked, answer=item.answer)
         for item in table.items
     ]
-    requests = [Generate(table.name, messages=(Message("user", text),), max_tokens=1, logprobs=True) for text in words]
+    return first_tokens([Generate(table.name, messages=(Message("user", text),)) for text in words], runtime)
+
+
+def first_tokens(requests: Sequence[Generate], runtime: Runtime) -> list[float | None]:
+    """How likely each reply begins with yes rather than no."""
     found: list[float | None] = []
-    for at in range(0, len(requests), runtime.concurrency):
-        for outcome in runtime.handle(requests[at : at + runtime.concurrency]):
+    short = [replace(request, constraint=None, max_tokens=1, logprobs=True) for request in requests]
+    for at in range(0, len(short), runtime.concurrency):
+        for outcome in runtime.handle(short[at : at + runtime.concurrency]):
             if isinstance(outcome, IntrinsicsError):
                 raise outcome
             assert isinstance(outcome, Generated)
@@ -364,16 +413,28 @@ def commonest(table: Table, results: Sequence[Any]) -> str:
 
 
 def cascaded(table: Table, alone: Told, asked: Kept, default: Runtime) -> str:
-    """AUROC of a cascade, and the shares of requests and tokens that it has of those of the model alone."""
-    if table.name not in (*JUDGED, "fact-check"):
+    """AUROC of a cascade, and the shares of requests, tokens and seconds that it has of those of the model alone."""
+    if table.name not in (*JUDGED, "fact-check", "audit"):
         return ""
     told = by_intrinsic(table, asked, Cascade(default, asked))
     requests, tokens = told.requests / alone.requests, sum(told.tokens) / max(1, sum(alone.tokens))
-    told_apart = ranked(table, scores_of(table, told.results))
-    return f"{told_apart}, {requests:.2f} of the requests, {tokens:.2f} of the tokens"
+    return (f"{ranked(table, scores_of(table, told.results))}, {requests:.2f} of the requests, {tokens:.2f} of the "
+            f"tokens, {told.seconds / max(alone.seconds, 1e-9):.2f} of the seconds")  # fmt: skip
 
 
-def show(table: Table, runtime: Kept, default: Kept) -> None:
+def banded(name: str) -> Runtime:
+    """The default with calibrations of its judges that were fitted to a set, as many right items as wrong ones."""
+    default, fitted = as_runtime({"kind": "embedded", "threads": 1}), {}
+    for table in tables(name, sys.maxsize):
+        if table.name in (*JUDGED, "fact-check"):
+            results = run_many([table.call(item) for item in table.items], default)
+            pairs = zip(scores_of(table, results), table.items, strict=True)
+            known = [(score, bool(item.truth)) for score, item in pairs if score is not None]
+            fitted[table.name] = calibrate(*zip(*known, strict=True))
+    return as_runtime({"kind": "embedded", "threads": 1, "calibrations": fitted})
+
+
+def show(table: Table, runtime: Kept, default: Kept, first: Runtime) -> None:
     told = by_intrinsic(table, runtime)
     n = len(table.items)
     errors = Counter(type(result).__name__ for result in told.results if isinstance(result, IntrinsicsError))
@@ -385,7 +446,7 @@ def show(table: Table, runtime: Kept, default: Kept) -> None:
         cells += [commonest(table, told.results), right(table, scores), ranked(table, scores),
                   ranked(table, plainest(table, runtime)),
                   ranked(table, scores_of(table, by_intrinsic(table, default).results)),
-                  cascaded(table, told, runtime, default)]  # fmt: skip
+                  cascaded(table, told, runtime, first)]  # fmt: skip
     else:
         cells += [commonest(table, told.results), *[""] * 5]
     print(f"| {' | '.join(cells)} |{f' {dict(errors)}' if errors else ''}", flush=True)
@@ -398,11 +459,13 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=60)
     parser.add_argument("--only", nargs="*", help="names of tables")
     parser.add_argument("--set", default="plain")
+    parser.add_argument("--band", help="a set that says where the first judge of the cascade is unsure")
     parser.add_argument("--free", action="store_true", help="without constraints, as on a server that has none")
     parser.add_argument("--base-url", help="of a server that runs already")
     parser.add_argument("--keep", type=Path, help="a file of the model's replies: what is there is not asked again")
     options = parser.parse_args()
     default = Kept(as_runtime({"kind": "embedded", "threads": 1}), None)
+    first = banded(options.band) if options.band else default
     with door(options.door, options.model, options.base_url) as served:
         runtime = Kept(served, options.keep, free=options.free)
         print(f"{options.model} by {options.door}, set {options.set}\n")
@@ -411,7 +474,7 @@ def main() -> None:
         print("|" + "---|" * 12, flush=True)
         for table in tables(options.set, options.items):
             if not options.only or table.name in options.only:
-                show(table, runtime, default)
+                show(table, runtime, default, first)
 
 
 if __name__ == "__main__":
