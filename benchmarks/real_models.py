@@ -41,7 +41,6 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from benchmarks.fetch_models import FOLDER, MODELS, folder
-from benchmarks.floor import turns
 from benchmarks.quality_everyday import read, told, with_interval
 from intrinsics_core import INTRINSICS, Call, IntrinsicsError, MalformedReply, as_runtime, compare, run_many
 from intrinsics_core.bench.folder import DataFolder
@@ -80,11 +79,14 @@ class Item:
     before: tuple[Mapping[str, str], ...] = ()
 
     @property
+    def turns(self) -> list[Mapping[str, str]]:
+        """The conversation up to the question."""
+        return [*self.before, {"role": "user", "content": self.question}]
+
+    @property
     def asked(self) -> str:
-        """The question, with the turns before it where there are any."""
-        if not self.before:
-            return self.question
-        return "\n".join([*(f"{turn['role']}: {turn['content']}" for turn in self.before), f"user: {self.question}"])
+        """The question as text, with the turns before it where there are any."""
+        return "\n".join(f"{turn['role']}: {turn['content']}" for turn in self.turns) if self.before else self.question
 
 
 @dataclass(frozen=True)
@@ -200,8 +202,8 @@ def tables(name: str, count: int) -> list[Table]:
         made = INTRINSICS[intrinsic]
 
         def call(item: Item) -> Call[Any]:
-            whole = [*item.before, *turns(item.question, item.answer)]
-            kinds = {"question": whole[:-1], "answer": whole, "documents": list(item.documents)}
+            whole = [*item.turns, {"role": "assistant", "content": item.answer}]
+            kinds = {"question": item.turns, "answer": whole, "documents": list(item.documents)}
             return made(*(kinds[name] for name in given), **more)  # type: ignore[no-any-return]
 
         return call
@@ -221,12 +223,10 @@ def tables(name: str, count: int) -> list[Table]:
         Table("answer-relevance", direct, of("answer-relevance", "answer", rewrite=False), lambda r: r.score,
               plainest=DIRECT),
         *(Table(name, few, of(name, "answer", "documents")) for name in ("citations", "evaluate", "revise")),
-        *(Table(name, few, of(name, "question", "documents"))
-          for name in ("self-consistency",)),
+        Table("self-consistency", few, of("self-consistency", "question", "documents")),
         *(Table(name, few, of(name, "question")) for name in ("query-rewrite", "query-expansion", "hyde")),
-        Table("compare", few, lambda item: compare(turns(item.question, "")[:1], item.answer, "I do not know.")),
-        Table("reranking", few,
-              lambda item: INTRINSICS["reranking"](turns(item.question, "")[:1], among(item, written)),
+        Table("compare", few, lambda item: compare(item.turns, item.answer, "I do not know.")),
+        Table("reranking", few, lambda item: INTRINSICS["reranking"](item.turns, among(item, written)),
               label=lambda r: r.ranking[0].document_id),
     ]  # fmt: skip
     return [table for table in found if table.items]
@@ -342,14 +342,19 @@ def plainest(table: Table, runtime: Runtime) -> list[float | None]:
 
 def first_tokens(requests: Sequence[Generate], runtime: Runtime) -> list[float | None]:
     """How likely each reply begins with yes rather than no."""
-    found: list[float | None] = []
     short = [replace(request, constraint=None, max_tokens=1, logprobs=True) for request in requests]
-    for at in range(0, len(short), runtime.concurrency):
-        for outcome in runtime.handle(short[at : at + runtime.concurrency]):
+    return [_yes(reply.logprobs) for reply in generated(short, runtime)]
+
+
+def generated(requests: Sequence[Generate], runtime: Runtime) -> list[Generated]:
+    """The reply to each request. Raises the error that one of them ended in."""
+    found: list[Generated] = []
+    for at in range(0, len(requests), runtime.concurrency):
+        for outcome in runtime.handle(requests[at : at + runtime.concurrency]):
             if isinstance(outcome, IntrinsicsError):
                 raise outcome
             assert isinstance(outcome, Generated)
-            found.append(_yes(outcome.logprobs))
+            found.append(outcome)
     return found
 
 

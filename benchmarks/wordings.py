@@ -21,12 +21,24 @@ from typing import Any
 
 from benchmarks.floor import turns
 from benchmarks.quality_everyday import with_interval
-from benchmarks.real_models import DOORS, Kept, Table, by_intrinsic, door, first_tokens, plainest, scores_of, tables
-from intrinsics_core import IntrinsicsError, RuntimeUnavailable, hallucination_detection, run_many
+from benchmarks.real_models import (
+    DOORS,
+    Kept,
+    Table,
+    by_intrinsic,
+    door,
+    first_tokens,
+    generated,
+    plainest,
+    scores_of,
+    tables,
+)
+from intrinsics_core import IntrinsicsError, hallucination_detection, run_many
 from intrinsics_core.calibration.fitting import auroc
-from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema, Outcome, Request
+from intrinsics_core.protocol.requests import Generate, JsonSchema, Outcome, Request
 from intrinsics_core.protocol.task import Message
 from intrinsics_core.runtimes.base import BlockingRuntime, Runtime
+from intrinsics_core.runtimes.scripted import Scripted
 from intrinsics_core.text.sentences import punkt
 
 Change = Callable[[Generate], Generate]
@@ -69,9 +81,9 @@ def with_data(write: Callable[[dict[str, Any]], str], called: str) -> Change:
     """The same data as another text. called: what the system turn names it."""
 
     def change(request: Generate) -> Generate:
-        system, *turns = request.messages or ()
+        system, *rest = request.messages or ()
         told = Message(system.role, system.content.replace("one JSON object", called))
-        changed = replace(request, messages=(told, *turns))
+        changed = replace(request, messages=(told, *rest))
         return last(changed, lambda text: _DATA.sub(lambda one: f"<data>\n{write(json.loads(one[1]))}\n</data>", text))
 
     return change
@@ -103,9 +115,9 @@ def in_conversation(data: dict[str, Any]) -> str:
     """JSON whose question is the last turn of the conversation, as it was."""
     question = data.pop("question", None)
     asked = [] if question is None else [{"role": "user", "content": question}]
-    turns = [*data.pop("conversation", []), *asked]
+    shown = [*data.pop("conversation", []), *asked]
     response = {"response": data.pop("response")} if "response" in data else {}
-    return json.dumps({**data, "conversation": turns, **response}, ensure_ascii=False)
+    return json.dumps({**data, "conversation": shown, **response}, ensure_ascii=False)
 
 
 def question_in_conversation(request: Generate) -> Generate:
@@ -247,45 +259,30 @@ def probability(request: Generate) -> Generate:
     return replace(with_task(request, f"{task}\n\n{form}"), constraint=JsonSchema(schema))
 
 
+def requests_of(table: Table) -> list[Generate]:
+    """The request that each item makes first."""
+    found = []
+    for item in table.items:
+        unanswered = Scripted([])
+        run_many([table.call(item)], unanswered)
+        found.append(unanswered.requests[0])
+    return found
+
+
 def by_first_token(table: Table, runtime: Runtime, change: Change) -> list[float | None]:
     """How likely each reply is a yes, where the question is asked of the same data."""
-    seen = Seen(runtime)
-    for item in table.items:
-        run_many([table.call(item)], seen)
-    return first_tokens([change(yes_or_no(request)) for request in seen.firsts], runtime)
+    return first_tokens([change(yes_or_no(request)) for request in requests_of(table)], runtime)
 
 
-class Seen(BlockingRuntime):
-    """A runtime that is asked nothing: the first request of each call is kept."""
-
-    def __init__(self, other: Runtime) -> None:
-        self.profile, self.concurrency = other.profile, other.concurrency
-        self.firsts: list[Generate] = []
-
-    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
-        self.firsts += [one for one in requests if isinstance(one, Generate) and not one.attempt]
-        return [RuntimeUnavailable("nothing is asked") for _ in requests]
+def by_number(table: Table, runtime: Runtime, change: Change) -> list[float | None]:
+    """The number that each reply states: the label's odds are not looked at."""
+    return [stated(reply.text) for reply in generated([change(request) for request in requests_of(table)], runtime)]
 
 
-class Numbers(BlockingRuntime):
-    """A runtime whose replies are kept as the numbers that stand in them: the label's odds are not looked at."""
-
-    def __init__(self, other: Runtime) -> None:
-        self.other, self.profile, self.concurrency = other, other.profile, other.concurrency
-        self.found: list[float | None] = []
-
-    def handle(self, requests: Sequence[Request]) -> list[Outcome]:
-        outcomes = self.other.handle(requests)
-        self.found += [stated(one) for one in outcomes]
-        return outcomes
-
-
-def stated(outcome: Outcome) -> float | None:
+def stated(text: str) -> float | None:
     """The probability that a reply states: of what is asked, or of its label."""
-    if not isinstance(outcome, Generated):
-        return None
     try:
-        reply = json.loads(outcome.text)
+        reply = json.loads(text)
         if "probability" in reply:
             return float(reply["probability"])
         label = next(value for name, value in reply.items() if name != "confidence")
@@ -295,16 +292,6 @@ def stated(outcome: Outcome) -> float | None:
     if label == "partially relevant":
         return 0.5
     return confidence if label in ("answerable", "relevant", "yes") else 1 - confidence
-
-
-def by_number(table: Table, runtime: Runtime, change: Change) -> list[float | None]:
-    """The number that each reply states."""
-    found = []
-    for item in table.items:
-        numbers = Numbers(Changed(runtime, change))
-        run_many([table.call(item)], numbers)
-        found.append(numbers.found[-1] if numbers.found else None)
-    return found
 
 
 def by_sentence(table: Table, runtime: Runtime) -> list[float | None]:

@@ -74,7 +74,7 @@ def documents_and_turns(task: Task) -> Json:
 
 
 def question_shown(task: Task) -> Json:
-    """The last user turn apart from those before it. An answer would make a document relevant that says the same."""
+    """The last user turn apart from those before it. No answer: a document that says the same would look relevant."""
     *before, question = shown(to_last_question(task))
     return ({"conversation": before} if before else {}) | {"question": question["content"]}
 
@@ -202,7 +202,7 @@ def for_json(
 ) -> Callable[[Task], Sequence[Generate]]:
     """A render function of one request for JSON.
 
-    ``instruction`` and ``schema`` may depend on the task. ``tokens`` bounds the reply, with ``per`` each part of it.
+    ``instruction`` and ``schema`` may depend on the task. ``tokens`` bound the reply, or each part and the rest.
     """
 
     def render(task: Task) -> Sequence[Generate]:

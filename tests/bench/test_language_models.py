@@ -162,7 +162,7 @@ def test_a_number_is_read_as_the_probability_of_what_is_asked() -> None:
         "[1]": None,
         "no JSON": None,
     }.items():
-        assert wordings.stated(Generated(text)) == probability
+        assert wordings.stated(text) == probability
 
 
 def test_the_sentences_of_an_answer_are_asked_one_by_one() -> None:

@@ -367,9 +367,7 @@ class ContractTests:
             for d in range(3)
         ]
 
-        as_runtime(
-            None
-        )  # the first use makes the default, in some milliseconds: no reading, whichever test is the first
+        as_runtime(None)  # the first use makes the default: milliseconds, whichever test is the first
 
         async def main() -> None:
             await self.adapter.acall(self.adapter.build(intrinsic), self.given(intrinsic, documents))
