@@ -1,6 +1,7 @@
-"""How fast adapters are trained: rows and tokens a second, with and without length-grouped batches and trl's own loss.
+"""How fast adapters are trained: rows and tokens a second, by how batches are made and what takes gradients.
 
-    python benchmarks/train_adapters.py [--rows 96] [--epochs 2] [--repeats 3] [--base FOLDER]
+    python benchmarks/train_adapters.py [--rows 96] [--epochs 2] [--repeats 3] [--base FOLDER] [--threads 1]
+        [--invocation TEXT] [--only KIND …]
 
 Needs the extra `[train]`. The base is the tiny Granite unless another is named. Rows are questions with documents of 10
 to 900 tokens, lengths drawn anew for each row. What counts is the share of padding and what its absence is worth: a
@@ -17,7 +18,7 @@ import statistics
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -36,12 +37,31 @@ def rows(count: int) -> list[dict[str, Any]]:
     return made
 
 
-KINDS = {"as drawn": (False, False), "of like length (--grouped)": (True, False),
-         "of like length, trl's own loss": (True, True)}  # fmt: skip
-"""Whether batches are of like length, and whether trl computes the loss: without a GPU it scores prompts, too."""
+class Kind(NamedTuple):
+    """A way to train.
+
+    Attributes:
+        grouped: batches are of like length.
+        by: who computes the loss. ``"trl"`` scores prompts, too, where there is no GPU; ``"all"`` is ours of an aLoRA
+            with gradients of what is before its invocation.
+        alora: an aLoRA is trained.
+    """
+
+    grouped: bool = False
+    by: str = "ours"
+    alora: bool = False
 
 
-def measured(base: str, data: Path, out: Path, *, grouped: bool, by_trl: bool, epochs: int) -> dict[str, float]:
+KINDS = {
+    "as drawn": Kind(),
+    "of like length (--grouped)": Kind(grouped=True),
+    "of like length, trl's own loss": Kind(grouped=True, by="trl"),
+    "of like length, aLoRA, gradients of all tokens": Kind(grouped=True, by="all", alora=True),
+    "of like length, aLoRA": Kind(grouped=True, alora=True),
+}
+
+
+def measured(base: str, data: Path, out: Path, kind: Kind, asked: Any) -> dict[str, float]:
     """Seconds of training, and what the model was shown: tokens of rows and tokens of padding."""
     import trl
 
@@ -58,11 +78,12 @@ def measured(base: str, data: Path, out: Path, *, grouped: bool, by_trl: bool, e
 
     trl.SFTTrainer.training_step = counted
     ours = fitting._trainer_for
-    if by_trl:
-        fitting._trainer_for = lambda _: trl.SFTTrainer
+    if kind.by != "ours":
+        fitting._trainer_for = lambda device, _: trl.SFTTrainer if kind.by == "trl" else ours(device)
     try:
-        done = train("answerability", base=base, data=data, out=out, epochs=epochs, batch=BATCH, rank=8, held=0,
-                     grouped=grouped)  # fmt: skip
+        done = train("answerability", base=base, data=data, out=out, epochs=asked.epochs, batch=BATCH, rank=8, held=0,
+                     grouped=kind.grouped, alora=kind.alora, dropout=0,
+                     invocation=asked.invocation if kind.alora else None)  # fmt: skip
     finally:
         trl.SFTTrainer.training_step, fitting._trainer_for = original, ours
     seconds = next(seen["train_runtime"] for seen in reversed(done.log) if "train_runtime" in seen)
@@ -75,29 +96,32 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--base", help="a folder of safetensors")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--invocation", help="of the aLoRA; by default what opens the reply")
+    parser.add_argument("--only", nargs="*", choices=KINDS, default=list(KINDS))
     asked = parser.parse_args()
     import torch
 
     from tests.tiny_granite import build
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(asked.threads)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         base = asked.base or str(build(root / "model", adapters={}) / "base")
         data = root / "rows.jsonl"
         data.write_text("".join(json.dumps(row) + "\n" for row in rows(asked.rows)), encoding="utf-8")
-        seen: dict[str, list[dict[str, float]]] = {kind: [] for kind in KINDS}
+        seen: dict[str, list[dict[str, float]]] = {name: [] for name in asked.only}
         for repeat in range(asked.repeats):
-            for kind, (grouped, by_trl) in KINDS.items():  # side by side: the machine's mood is the same for all
-                out = root / f"out-{repeat}-{grouped}-{by_trl}"
-                seen[kind].append(measured(base, data, out, grouped=grouped, by_trl=by_trl, epochs=asked.epochs))
-    print(f"{asked.rows} rows, {asked.epochs} epochs, batches of {BATCH}, one thread; medians of {asked.repeats}.\n")
-    print("| batches | seconds | rows/s | tokens/s (without padding) | padding |\n|---|--:|--:|--:|--:|")
-    for kind, runs in seen.items():
+            for number, name in enumerate(asked.only):  # side by side: the machine's mood is the same for all
+                seen[name].append(measured(base, data, root / f"out-{repeat}-{number}", KINDS[name], asked))
+    print(f"{asked.rows} rows, {asked.epochs} epochs, batches of {BATCH}, {asked.threads} threads; medians of "
+          f"{asked.repeats}.\n")  # fmt: skip
+    print("| batches | seconds | rows/s | tokens/s (without padding) | padding | loss |\n|---|--:|--:|--:|--:|--:|")
+    for name, runs in seen.items():
         seconds, one = statistics.median(run["seconds"] for run in runs), runs[0]
         share = one["padding"] / (one["padding"] + one["tokens"])
-        print(f"| {kind} | {seconds:.2f} | "
-              f"{asked.rows * asked.epochs / seconds:.1f} | {one['tokens'] / seconds:.0f} | {share:.1%} |")  # fmt: skip
+        speed = f"{asked.rows * asked.epochs / seconds:.1f} | {one['tokens'] / seconds:.0f}"
+        print(f"| {name} | {seconds:.2f} | {speed} | {share:.1%} | {one['loss']:.4f} |")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ LoRA: Fine-tuned LLMs for Intrinsics*, 2025). A plain LoRA changes them from the
 from __future__ import annotations
 
 from collections import OrderedDict
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -68,9 +69,14 @@ def layers_of(cache: Any) -> Layers:
     return tuple((layer.keys, layer.values) for layer in cache.layers)
 
 
-def can_share(config: Any) -> bool:
-    """Whether every layer of the model keeps one key and value per token: not so for windows and recurrent states."""
-    from transformers import DynamicCache
-    from transformers.cache_utils import DynamicLayer
+def cache_name(model: Any) -> str:
+    """What a model's ``forward`` calls the cache that it is given: that depends on the version of transformers."""
+    return "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
 
-    return all(type(layer) is DynamicLayer for layer in DynamicCache(config=config).layers)
+
+def can_share(config: Any, *, windows: bool = False) -> bool:
+    """Whether each layer keeps one key and value per token, in ``windows`` of the last: recurrent states do not."""
+    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+
+    kinds = (DynamicLayer, DynamicSlidingWindowLayer) if windows else (DynamicLayer,)
+    return all(type(layer) in kinds for layer in DynamicCache(config=config).layers)

@@ -36,10 +36,8 @@ class LoadedAdapter:
         for at in range(len(ids) - size, -1, -1):
             if ids[at] == first and tuple(ids[at : at + size]) == self.invocation:
                 return at
-        raise InvalidInput(
-            "the prompt does not hold the tokens that activate the aLoRA adapter",
-            expected="the profile that the adapter was trained with",
-        )
+        raise InvalidInput("the prompt does not hold the tokens that activate the aLoRA adapter",
+                           expected="the profile that the adapter was trained with")  # fmt: skip
 
 
 class Adapters:
@@ -97,10 +95,8 @@ class Adapters:
             result = self._peft.load_adapter(str(folder), adapter_name=name, autocast_adapter_dtype=False)
             missing = [weight for weight in result.missing_keys if f".{name}." in weight]
             if missing or result.unexpected_keys:
-                raise ValueError(
-                    f"the model has no layers for the weights {result.unexpected_keys}; the adapter has no "
-                    f"weights for {missing}"
-                )
+                raise ValueError(f"the model has no layers for the weights {result.unexpected_keys}; "
+                                 f"the adapter has no weights for {missing}")  # fmt: skip
             self._peft.eval()
         except Exception as error:
             self._forget(name, first=first)

@@ -35,14 +35,12 @@ def chat_text(tokenizer: Any, request: Generate) -> str:
     """
     if not getattr(tokenizer, "chat_template", None):
         raise InvalidInput(
-            "the model has no chat template",
-            expected="an instruction-tuned model for a profile that sends messages",
+            "the model has no chat template", expected="an instruction-tuned model for a profile that sends messages"
         )
     if "adapter_name" in request.template:
         raise InvalidInput(
-            f"the adapter {request.template['adapter_name']!r} is part of the checkpoint (Granite "
-            "Switch). In this process "
-            "another adapter would answer instead",
+            f"the adapter {request.template['adapter_name']!r} is part of the checkpoint (Granite Switch). "
+            "In this process another adapter would answer instead",
             expected="a server runtime: vLLM with the Granite Switch plugin",
         )
     messages, arguments = tuple(request.messages or ()), {"add_generation_prompt": True, **request.template}

@@ -7,7 +7,6 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -72,7 +71,7 @@ class _LoadedModel(LocalEngine[_Job]):
     def __init__(self, given: TransformersConfig) -> None:
         base, self._tokenizer = _loaded(given)
         self._adapters = Adapters(base, given.adapters or {})
-        self._cache_name = "cache" if "cache" in signature(base.forward).parameters else "past_key_values"  # by version
+        self._cache_name = kv_cache.cache_name(base)
         self._device = base.device
         self._on_cpu = base.device.type == "cpu"
         config = base.config.get_text_config()

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from intrinsics_core import __version__
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.intrinsics.options import record_of
-from intrinsics_core.profiles import profile as by_name
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.task import today
-from intrinsics_core.training.asking_by import AskedBy, asked_by, with_name
+from intrinsics_core.training.asking_by import asked_by, with_name
 from intrinsics_core.training.card import card
 from intrinsics_core.training.checkpoints import begin, digest, noted
 from intrinsics_core.training.examples import examples
@@ -123,32 +122,10 @@ def train(
                   callbacks=callbacks)  # fmt: skip
     text = card(intrinsic=intrinsic, base=base, folder=folder.absolute().name,
                 profile=asked.name if asked.file is None else FILE, activated=alora, regime=chosen, counts=counts,
-                outcome=outcome, version=_version())  # fmt: skip
+                outcome=outcome, version=__version__)  # fmt: skip
     (folder / "README.md").write_text(text, encoding="utf-8")
     if asked.file is not None:
         (folder / FILE).write_text(with_name(asked.file, intrinsic), encoding="utf-8")
-        _asked_alike(asked, served, intrinsic)
     summary: dict[str, Any] = {"counts": counts} | {name: outcome[name] for name in ("steps", "epochs", "best", "log")}
     (folder / LOG).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return Trained(folder, served, **summary)
-
-
-def _asked_alike(asked: AskedBy, served: str, intrinsic: str) -> None:
-    """That the file beside the weights is the one that was trained with.
-
-    Raises:
-        InvalidInput: it is read otherwise.
-    """
-    ours, theirs = asked.profile.specs[intrinsic], by_name(served).specs.get(intrinsic)  # type: ignore[attr-defined]
-    if theirs is None or replace(theirs, source=ours.source) != ours:
-        raise InvalidInput(
-            f"the profile {served} does not ask in the same way as {asked.name}",
-            expected="a file that names the intrinsic",
-        )
-
-
-def _version() -> str:
-    try:
-        return version("rag-intrinsics")
-    except PackageNotFoundError:
-        return "from source"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import resources
 
+import yaml
+
 from intrinsics_core.profiles import profile as by_name
 from intrinsics_core.profiles.io_yaml import from_specs, location, parse, read, yaml_loader
 from intrinsics_core.protocol.errors import InvalidInput
@@ -72,6 +74,5 @@ def with_name(text: str, intrinsic: str) -> str:
     """The file with the intrinsic's name in it: without one, a file is called after its folder."""
     value = yaml_loader.load(text)
     if isinstance(value, dict) and value.get("name") is None:
-        text = "\n".join(line for line in text.splitlines() if not line.startswith("name:"))
-        return f"name: {intrinsic}\n{text.rstrip()}\n"
+        return yaml.safe_dump({**value, "name": intrinsic}, allow_unicode=True, sort_keys=False)
     return text

@@ -35,10 +35,6 @@ class Example:
         return list(self.ids[: self.start])
 
     @property
-    def reply(self) -> list[int]:
-        return list(self.ids[self.start :])
-
-    @property
     def mask(self) -> list[int]:
         return [0] * self.start + [1] * (len(self.ids) - self.start)
 

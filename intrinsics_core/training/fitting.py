@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core._support.extras import install_command
+from intrinsics_core.local.kv_cache import can_share
+from intrinsics_core.local.peft_adapters import LoadedAdapter
 from intrinsics_core.local.transformers import base_model, load_errors
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.training.checkpoints import CHECKPOINTS, WHOLE
 from intrinsics_core.training.examples import Example
+from intrinsics_core.training.prefix import behind_prefix
 from intrinsics_core.training.regime import Regime
 from intrinsics_core.training.working_type import working_type
 
@@ -93,7 +96,7 @@ def fit(
             Path(args.output_dir, f"checkpoint-{state.global_step}", WHOLE).touch()
 
     stopping = [EarlyStoppingCallback(early_stopping_patience=regime.patience)] if held else []
-    trainer = _trainer_for(model.device)(
+    trainer = _trainer_for(model.device, LoadedAdapter("", invocation) if invocation else None)(
         model=model,
         args=_arguments(regime, folder, base, rows=len(rows), held=bool(held)),
         train_dataset=_dataset(rows),
@@ -116,7 +119,7 @@ def fit(
     }
 
 
-def _trainer_for(device: Any) -> Any:
+def _trainer_for(device: Any, activated: LoadedAdapter | None = None) -> Any:
     """trl's trainer. Without a GPU it scores prompts, too, so there the same loss is ours: of the reply's tokens."""
     from torch.nn.functional import cross_entropy, pad
     from trl import SFTTrainer
@@ -124,10 +127,12 @@ def _trainer_for(device: Any) -> Any:
     class OfReplies(SFTTrainer):
         def compute_loss(self, model: Any, inputs: Any, return_outputs: Any = 0, num_items_in_batch: Any = 0) -> Any:
             following = pad(inputs.pop("labels")[:, 1:], (0, 1), value=-100)
+            if activated is not None and can_share(model.config, windows=True):
+                following, inputs = behind_prefix(model, activated, following, **inputs)
             scored = following != -100
             head = model.get_output_embeddings()
             with head.register_forward_pre_hook(lambda _, states: (states[0][scored],)):
-                outputs = model(**inputs, use_cache=False)
+                outputs = model(**{"use_cache": False, **inputs})
             loss = cross_entropy(outputs.logits.float(), following[scored], reduction="sum")
             loss = loss / (num_items_in_batch or scored.sum())
             return (loss, outputs) if return_outputs else loss
@@ -167,10 +172,8 @@ def _arguments(regime: Regime, folder: Path, base: Base, *, rows: int, held: boo
     from trl import SFTConfig
 
     on_gpu = torch.cuda.is_available() and base.device != "cpu"
-    stops: dict[str, Any] = {}
-    if held:
-        stops = {"eval_strategy": "epoch", "load_best_model_at_end": True, "metric_for_best_model": "eval_loss",
-                 "greater_is_better": False, "per_device_eval_batch_size": regime.batch}  # fmt: skip
+    stops = {"eval_strategy": "epoch", "load_best_model_at_end": True, "metric_for_best_model": "eval_loss",
+             "greater_is_better": False, "per_device_eval_batch_size": regime.batch} if held else {}  # fmt: skip
     return SFTConfig(
         output_dir=str(folder / CHECKPOINTS),
         num_train_epochs=regime.epochs,
@@ -200,6 +203,4 @@ def _arguments(regime: Regime, folder: Path, base: Base, *, rows: int, held: boo
 def _dataset(rows: Sequence[Example]) -> Any:
     from datasets import Dataset
 
-    return Dataset.from_dict(
-        {"input_ids": [list(row.ids) for row in rows], "completion_mask": [row.mask for row in rows]}
-    )
+    return Dataset.from_list([{"input_ids": row.ids, "completion_mask": row.mask} for row in rows])

@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from intrinsics_core.local.batches import common
 from intrinsics_core.local.peft_adapters import LoadedAdapter
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.training.examples import Example
@@ -26,7 +29,8 @@ def invocation_of(rows: Sequence[Example], tokenizer: Any, text: str | None = No
     Raises:
         InvalidInput: there is none, or rows do not hold it where the adapter should begin; names them.
     """
-    shared = _shared_end([row.prompt for row in rows])
+    ends = [np.array(row.prompt[::-1]) for row in rows]
+    shared = ends[0][: min(common(ends[0], end) for end in ends)][::-1].tolist()
     tokens = _opening(shared, tokenizer) if text is None else tuple(tokenizer.encode(text, add_special_tokens=False))
     if not tokens:
         raise InvalidInput(
@@ -52,14 +56,6 @@ def verified(row: Example, tokens: Sequence[int], at: int) -> None:
             expected=f"its activation tokens {-at} tokens before the reply, and only there",
             got=f"{-found[-1]} before" if found else "none",
         )
-
-
-def _shared_end(prompts: Sequence[Sequence[int]]) -> list[int]:
-    first, size = prompts[0], min(map(len, prompts))
-    for prompt in prompts:
-        while size and prompt[len(prompt) - size :] != first[len(first) - size :]:
-            size -= 1
-    return list(first[len(first) - size :])
 
 
 def _opening(shared: Sequence[int], tokenizer: Any) -> tuple[int, ...]:

@@ -77,13 +77,8 @@ def refusing(items: Sequence[Any], make: Any) -> list[Any]:
     return made
 
 
-def named(number: int, row: Mapping[str, Any]) -> str:
-    identity = row.get("id")
-    return f"row {number}" if identity is None else f"row {number} (id {identity!r})"
-
-
 def _labelled(number: int, row: Mapping[str, Any], record: Record, date: str) -> LabelledRow:
-    name = named(number, row)
+    name = f"row {number}" if row.get("id") is None else f"row {number} (id {row['id']!r})"
     if missing := [key for key in ("messages", *(("documents",) if record.needs_documents else ())) if key not in row]:
         raise InvalidInput(f"{name} has no {missing[0]!r}", got=f"keys {', '.join(row)}")
     if (label := label_of(row)) is None:

@@ -8,10 +8,17 @@ hallucinations and citations, and nothing for uncertainty: those are ours.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+from pydantic.dataclasses import dataclass
 
 from intrinsics_core.protocol.errors import InvalidInput
+from intrinsics_core.protocol.names import unknown
+from intrinsics_core.protocol.validation import expected_by
+
+_Count = Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True)
@@ -32,16 +39,16 @@ class Regime:
         grouped: put rows of like length into one batch: less padding, a less random order.
     """
 
-    rank: int = 32
-    learning_rate: float = 5e-6
-    epochs: int = 25
-    alpha: int | None = None
-    dropout: float = 0.05
-    held: float = 0.1
-    patience: int = 3
-    batch: int = 8
-    accumulate: int = 1
-    seed: int = 42
+    rank: _Count = 32
+    learning_rate: float = Field(5e-6, gt=0, lt=1)
+    epochs: _Count = 25
+    alpha: _Count | None = None
+    dropout: float = Field(0.05, ge=0, lt=1)
+    held: float = Field(0.1, ge=0, lt=0.9)
+    patience: _Count = 3
+    batch: _Count = 8
+    accumulate: _Count = 1
+    seed: int = Field(42, ge=0)
     targets: tuple[str, ...] | None = None
     grouped: bool = False
 
@@ -56,10 +63,6 @@ REGIMES: Mapping[str, Regime] = {
 }
 _OF_PROFILE: Mapping[tuple[str, str], Mapping[str, Any]] = {("hallucination-detection", "granite-3.2"): {"rank": 8}}
 
-_AT_LEAST: Mapping[str, float] = {"rank": 1, "epochs": 1, "alpha": 1, "patience": 1, "batch": 1, "accumulate": 1,
-                                  "seed": 0, "dropout": 0, "held": 0}  # fmt: skip
-_BELOW: Mapping[str, float] = {"dropout": 1, "held": 0.9, "learning_rate": 1}
-
 
 def regime(intrinsic: str, profile: str = "", **changes: Any) -> Regime:
     """The regime of an intrinsic, with what the caller changed; None changes nothing.
@@ -67,17 +70,12 @@ def regime(intrinsic: str, profile: str = "", **changes: Any) -> Regime:
     Raises:
         InvalidInput: a number makes no sense; names the field.
     """
-    known = {field.name for field in fields(Regime)}
-    if unknown := sorted(set(changes) - known):
-        raise InvalidInput(f"{unknown[0]} is not a training setting", expected=f"one of {', '.join(sorted(known))}")
-    given = {name: value for name, value in changes.items() if value is not None}
-    made = replace(REGIMES.get(intrinsic, Regime()), **_OF_PROFILE.get((intrinsic, profile), {}), **given)
-    for name, least in _AT_LEAST.items():
-        if (value := getattr(made, name)) is not None and value < least:
-            raise InvalidInput(f"{name} is too small", expected=f"at least {least:g}", got=repr(value))
-    for name, bound in _BELOW.items():
-        if getattr(made, name) >= bound:
-            raise InvalidInput(f"{name} is too large", expected=f"less than {bound:g}", got=repr(getattr(made, name)))
-    if made.learning_rate <= 0:
-        raise InvalidInput("learning_rate is not positive", expected="e.g. 5e-6", got=repr(made.learning_rate))
-    return made
+    made = asdict(REGIMES.get(intrinsic, Regime())) | dict(_OF_PROFILE.get((intrinsic, profile), {}))
+    if strange := next((name for name in changes if name not in made), None):
+        raise unknown("there is no such training setting", strange, made)
+    try:
+        return Regime(**made | {name: value for name, value in changes.items() if value is not None})
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise InvalidInput(f"the training setting {problem['loc'][0]} is wrong", expected=expected_by(problem),
+                           got=repr(problem["input"])) from None  # fmt: skip

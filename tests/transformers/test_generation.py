@@ -115,12 +115,14 @@ def test_memory_for_prefixes_is_bounded(made: Any) -> None:
 
 
 def test_models_without_a_key_per_token_share_nothing(models: Path) -> None:
-    from transformers import GraniteConfig, MistralConfig
+    from transformers import GraniteConfig, MistralConfig, Qwen3NextConfig
 
     from intrinsics_core.local.kv_cache import can_share
 
+    windows, states = MistralConfig(num_hidden_layers=2, sliding_window=64), Qwen3NextConfig(num_hidden_layers=4)
     assert can_share(GraniteConfig(num_hidden_layers=2))
-    assert not can_share(MistralConfig(num_hidden_layers=2, sliding_window=64))
+    assert not can_share(windows) and not can_share(states)
+    assert can_share(windows, windows=True) and not can_share(states, windows=True)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])

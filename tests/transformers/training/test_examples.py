@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import pytest
 
 import intrinsics_core as ic
 from intrinsics_core.intrinsics import TABLE
+from intrinsics_core.profiles import profile as by_name
 from intrinsics_core.protocol import results
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generated, Outcome, Request
-from intrinsics_core.training.asking_by import asked_by
+from intrinsics_core.training.asking_by import asked_by, with_name
 from intrinsics_core.training.checkpoints import CHECKPOINTS, last_checkpoint
 from intrinsics_core.training.examples import Example, examples
 from intrinsics_core.training.invocations import invocation_of, verified
@@ -55,7 +57,7 @@ def test_tokens_are_those_that_the_runtime_sends(
     def noted(self: Any, requests: Sequence[Request]) -> list[Outcome]:
         for at, request in enumerate(requests):
             sent.append(self._planned(at, request).ids.tolist())
-        told = [tokenizer.decode(each.reply[:-1], clean_up_tokenization_spaces=False) for each in learned]
+        told = [tokenizer.decode(each.ids[each.start : -1], clean_up_tokenization_spaces=False) for each in learned]
         return [Generated(text) for text in told]
 
     monkeypatch.setattr(runtimes._LoadedModel, "answer", noted)
@@ -66,7 +68,9 @@ def test_tokens_are_those_that_the_runtime_sends(
     ) as runtime:
         result = ic.run(call, runtime, profile=asked)
     assert [each.prompt for each in learned] == sent
-    assert all(each.ids[-1] == tokenizer.eos_token_id and sum(each.mask) == len(each.reply) for each in learned)
+    assert all(
+        each.ids[-1] == tokenizer.eos_token_id and sum(each.mask) == len(each.ids[each.start :]) for each in learned
+    )
     wanted = TABLE[intrinsic].result.model_validate(one["result"])
     assert labels(result) == labels(wanted)
 
@@ -156,8 +160,10 @@ def test_a_wrong_row_is_refused_by_name(changes: dict[str, Any], why: str, token
 def test_other_rows_that_no_model_could_learn(tokenizer: Any) -> None:
     rewrite = row("query-rewrite")
     result = rewrite["result"] | {"query": "What is <|end_of_text|>?"}
-    ids = made("query-rewrite", [rewrite | {"result": result}], tokenizer)[0].reply
-    assert ids.count(tokenizer.eos_token_id) == 1  # a text that spells a special token is no such token
+    (example,) = made("query-rewrite", [rewrite | {"result": result}], tokenizer)
+    assert (
+        example.ids[example.start :].count(tokenizer.eos_token_id) == 1
+    )  # a text that spells a special token is no such token
     assert tokenizer.encode("a<|end_of_text|>")[-1] == tokenizer.eos_token_id  # and the tokenizer is as before
     with pytest.raises(InvalidInput, match="original: is not this task's last user turn"):
         made("query-rewrite", [rewrite | {"result": rewrite["result"] | {"original": "?"}}], tokenizer)
@@ -184,6 +190,17 @@ def test_groups_are_held_whole_and_the_same_every_time(tokenizer: Any) -> None:
     assert split(learned, 0, 42) == (learned, [])
 
 
+@pytest.mark.parametrize("name", ["ours", "io.yaml"])
+@pytest.mark.parametrize("intrinsic", INTRINSICS)
+def test_the_file_beside_the_weights_asks_as_they_were_trained(
+    intrinsic: str, name: str, named: Callable[[str], str | None], tmp_path: Path
+) -> None:
+    asked = asked_by(intrinsic, named(name))
+    (tmp_path / "io.yaml").write_text(with_name(asked.file or "", intrinsic), encoding="utf-8")
+    ours, theirs = asked.profile.specs[intrinsic], by_name(f"io.yaml:{tmp_path}").specs[intrinsic]  # type: ignore[attr-defined]
+    assert replace(theirs, source=ours.source) == ours
+
+
 def test_regimes_are_the_papers_and_numbers_are_checked() -> None:
     told = {name: (regime(name).rank, regime(name).learning_rate, regime(name).epochs) for name in INTRINSICS}
     assert told == {
@@ -192,8 +209,10 @@ def test_regimes_are_the_papers_and_numbers_are_checked() -> None:
     }  # fmt: skip
     assert regime("hallucination-detection", "granite-3.2").rank == 8
     for field, value in {"rank": 0, "learning_rate": 0, "dropout": 1, "held": 0.95, "patience": 0}.items():
-        with pytest.raises(InvalidInput, match=field):
+        with pytest.raises(InvalidInput, match=f"the training setting {field} is wrong"):
             regime("citations", **{field: value})
+    with pytest.raises(InvalidInput, match=r"there is no such training setting.*dropout.*dropuot"):
+        regime("citations", dropuot=0.1)
 
 
 def test_half_a_checkpoint_is_none(tmp_path: Path) -> None:

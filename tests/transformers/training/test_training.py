@@ -75,16 +75,54 @@ def test_held_rows_stop_it_and_the_best_weights_are_kept(trained: Callable[..., 
     assert seen[-1] > done.best  # it stopped because of this
 
 
-def test_the_loss_is_that_of_trl(trained: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("alora", [False, True], ids=["lora", "alora"])
+def test_the_loss_is_that_of_trl(
+    trained: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alora: bool
+) -> None:
+    """An aLoRA's, too, of which we compute what is before its invocation without gradients."""
     from trl import SFTTrainer
 
     from intrinsics_core.training import fitting
 
-    settings = {"dtype": "float32", "epochs": 2, "held": 0.2, "accumulate": 2}
+    settings = {"dtype": "float32", "epochs": 2, "held": 0.2, "accumulate": 2, "alora": alora}
     ours = trained("hallucination-detection", **settings)
-    monkeypatch.setattr(fitting, "_trainer_for", lambda device: SFTTrainer)
+    monkeypatch.setattr(fitting, "_trainer_for", lambda *_: SFTTrainer)
     theirs = trained("hallucination-detection", **settings, out=tmp_path / "theirs")
     assert losses(ours) == pytest.approx(losses(theirs), rel=1e-5) and ours.best == pytest.approx(theirs.best, rel=1e-5)
+
+
+def test_rows_of_any_length_have_the_loss_of_one_pass_over_all_tokens() -> None:
+    """With a window that is shorter than what is before the invocation, and a row that begins with it."""
+    import torch
+    from transformers import MistralConfig, MistralForCausalLM, set_seed
+
+    from intrinsics_core.local.peft_adapters import LoadedAdapter
+    from intrinsics_core.training import fitting
+    from intrinsics_core.training.regime import Regime
+
+    set_seed(7)
+    begun, rows_ = (3, 4), [[*range(10, 10 + size), 3, 4, 5, 6] for size in (0, 1, 30, 17)]
+    config = MistralConfig(vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=2, sliding_window=8,
+                           num_attention_heads=4, num_key_value_heads=2)  # fmt: skip
+    model = fitting._with_adapter(MistralForCausalLM(config), fitting.Base(""), Regime(rank=4, dropout=0), begun)
+    weights = [one for one in model.parameters() if one.requires_grad]
+    for one in weights:
+        torch.nn.init.normal_(one, std=0.5)
+
+    def told(trainer: Any, batch: list[list[int]]) -> tuple[float, Any]:
+        ids = torch.tensor([[*row, *[0] * (34 - len(row))] for row in batch])
+        seen = torch.tensor([[i < len(row) for i in range(34)] for row in batch]).long()
+        replies = (ids == 5) | (ids == 6)
+        loss = trainer.compute_loss(None, model, {"input_ids": ids, "attention_mask": seen,
+                                                  "labels": ids.where(replies, torch.tensor(-100))})  # fmt: skip
+        return loss.item(), torch.cat([one.flatten() for one in torch.autograd.grad(loss, weights)])
+
+    for batch in (rows_, rows_[:1]):
+        (loss, slopes), (ours, our_slopes) = (
+            told(fitting._trainer_for(model.device, one), batch) for one in (None, LoadedAdapter("", begun))
+        )
+        assert ours == pytest.approx(loss, rel=1e-5) and slopes.abs().max() > 0
+        torch.testing.assert_close(our_slopes, slopes, rtol=1e-4, atol=1e-6)
 
 
 KILLED = """
