@@ -40,15 +40,15 @@ class Regime:
     """
 
     rank: _Count = 32
-    learning_rate: float = Field(5e-6, gt=0, lt=1)
+    learning_rate: Annotated[float, Field(gt=0, lt=1)] = 5e-6
     epochs: _Count = 25
     alpha: _Count | None = None
-    dropout: float = Field(0.05, ge=0, lt=1)
-    held: float = Field(0.1, ge=0, lt=0.9)
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    held: Annotated[float, Field(ge=0, lt=0.9)] = 0.1
     patience: _Count = 3
     batch: _Count = 8
     accumulate: _Count = 1
-    seed: int = Field(42, ge=0)
+    seed: Annotated[int, Field(ge=0)] = 42
     targets: tuple[str, ...] | None = None
     grouped: bool = False
 

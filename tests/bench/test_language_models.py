@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import fetch_models, wordings
+from benchmarks import fetch_models, real_models, wordings
 from benchmarks.fetch_models import Model, fetch
 from benchmarks.real_models import Kept, Table, by_intrinsic, plainest, ranked, right, scores_of, show, tables
 from intrinsics_core import as_runtime
@@ -115,6 +115,18 @@ def test_conversations_of_mtrag_are_asked_whole(tmp_path: Path, monkeypatch: pyt
 def test_a_threshold_of_other_texts_makes_labels_of_scores_that_rank() -> None:
     table = table_of("answerability")
     assert right(table, [0.9 if item.truth else 0.8 for item in table.items]) == "0.50, 1.00"
+
+
+def test_a_band_is_that_of_probabilities_fitted_to_a_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [table for table in tables("plain", 12) if table.name in ("answerability", "fact-check")]
+    monkeypatch.setattr(real_models, "tables", lambda name, most: few)
+    calibrated = real_models.banded("plain")
+    for table in few:
+        asked = [Kept(one, None) for one in (as_runtime({"kind": "embedded", "threads": 1}), calibrated)]
+        before, after = (scores_of(table, by_intrinsic(table, one).results) for one in asked)
+        assert None not in after and before != after
+        assert sum(score or 0 for score in after) / len(after) == pytest.approx(0.5, abs=1e-3)  # half of them are right
+        assert sorted(range(12), key=before.__getitem__) == sorted(range(12), key=after.__getitem__)  # type: ignore[arg-type]
 
 
 # --- wordings ---------------------------------------------------------------------------------------------------------
