@@ -583,6 +583,17 @@ def test_reasoning_gets_tokens_of_its_own_once_a_reply_ends_inside_it(serve, run
     assert server.bodies()[0]["max_tokens"] == 109
 
 
+def test_prose_of_a_model_that_nothing_held_to_json_is_no_reasoning(serve, runtime):
+    """The first reply of llama.cpp names it: the constraint that it dropped is said its own way, with as few tokens."""
+    answer = replying({"message": {"content": "The museum opens at"}, "finish_reason": "length"}, '{"a": 1}')
+    server = serve(lambda received: replace(answer(received), headers={"Server": "llama.cpp"}))
+    engine = runtime(server, model="m")
+    (reply,) = engine.handle([ASKED])
+    assert reply.text == '{"a": 1}'
+    assert [("response_format" in body, body["max_tokens"]) for body in server.bodies()] == [(False, 9), (True, 9)]
+    assert engine.capabilities().reasoning_tokens == 0
+
+
 def test_a_prompt_that_leaves_no_room_to_reason_is_asked_without(serve, runtime):
     def answer(received: Received) -> Reply:
         if received.body["max_tokens"] > 50:

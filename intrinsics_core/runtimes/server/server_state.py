@@ -200,9 +200,6 @@ class ServerState:
                 expected='documents="messages" in the runtime\'s config',
                 got=f"a prompt of {reply.usage.prompt_tokens} tokens",
             )
-        in_full = dialect.reasoning or cramped or request.max_tokens is None
-        if not in_full and unfinished(reply, request.constraint):
-            return Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
         held = request.constraint if dialect.constraint_key in said else None
         kept = constraint_kept(held, reply) if held else None
         # The reply itself may have said who the server is: then its key was ignored, also where the reply keeps to it.
@@ -210,6 +207,9 @@ class ServerState:
         if (ignored or (kept is False and not self._tried_next)) and self._next_way(request, dialect, said):
             self._tried_next = True
             return Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
+        in_full = dialect.reasoning or cramped or request.max_tokens is None
+        if not in_full and unfinished(reply, request.constraint):  # prose of a model that nothing held to JSON is none
+            return Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
         if kept is not None:
             if not kept and self.kept is not False:
                 self._warn("does not enforce %s. Replies may be malformed", dialect.constraints)
