@@ -18,7 +18,8 @@ def label_probabilities(
     A label may have several tokenizations, and several labels may share their first tokens. So at each token, all
     alternatives that can only lead to one label are summed for it, weighted with the probability of the tokens before;
     what was generated is followed until it leaves one label. Alternatives that could still lead to several labels, and
-    were not taken, are left out. The result is renormalised over the labels.
+    were not taken, are left out. A label that leaves without an alternative of its own has the most that it can have:
+    the least of those listed, or its part of what they leave. The result is renormalised over the labels.
 
     Args:
         tokens: the generated tokens with their alternatives; None where the runtime gives none.
@@ -31,7 +32,7 @@ def label_probabilities(
     """
     if not tokens:
         return None
-    masses = dict.fromkeys(labels, 0.0)
+    masses, left = dict.fromkeys(labels, 0.0), list(labels)
     compared = False  # with any alternative
     at, typed, reached = 0, "", 1.0  # `typed` of a label is generated already, with probability `reached`
     for token in tokens:
@@ -40,7 +41,8 @@ def label_probabilities(
             continue
         skipped, own = token.token[: max(0, start - begin)], token.token[max(0, start - begin) :]
         compared = compared or any(text != token.token for text, _ in token.top)
-        for text, probability in _alternatives(token).items():
+        listed = _alternatives(token)
+        for text, probability in listed.items():
             # An alternative that differs before `start` would have led to another text altogether.
             candidates = _leading_to(typed, text[len(skipped) :], labels) if text.startswith(skipped) else []
             if len(candidates) == 1:
@@ -48,10 +50,13 @@ def label_probabilities(
         chosen = _leading_to(typed, own, labels)
         if not chosen:
             return None  # the generated text left every label
+        unlisted = [name for name in left if name not in chosen and not masses[name]]
+        for name in unlisted:
+            masses[name] = reached * max(0.0, min(*listed.values(), (1 - sum(listed.values())) / len(unlisted)))
         if len(chosen) == 1:
             total = sum(masses.values())
             return {name: mass / total for name, mass in masses.items()} if compared and total > 0 else None
-        reached *= _probability(token.logprob)
+        reached, left = reached * _probability(token.logprob), chosen
         typed = (typed + own).lstrip(_AROUND)
     return None
 

@@ -75,8 +75,7 @@ def read_groups(rows: Sequence[Any], count: int, reply: Generated) -> Groups:
     numbers = [number for group in groups for number in group if number is not None and 0 <= number < count]
     alone = set(range(count)).difference(numbers)
     if not numbers or len(alone) + sum(map(len, groups)) != count:
-        raise malformed(
-            "the groups do not name the answers, each once", reply.text, f"ids from a0 to a{count - 1}", rows
-        )
+        raise malformed("the groups do not name the answers, each once", reply.text, f"ids from a0 to a{count - 1}",
+                        rows)  # fmt: skip
     whole = [tuple(sorted(number for number in group if number is not None)) for group in groups if group]
     return tuple(sorted([*whole, *((number,) for number in alone)]))

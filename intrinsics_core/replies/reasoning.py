@@ -34,10 +34,8 @@ def answer(reply: Generated) -> Generated:
         MalformedReply: it ends inside its reasoning, and nothing stands before that.
     """
     if unfinished(reply):
-        expected = (
-            "a verdict after the reasoning; allow more tokens (reasoning_tokens in the runtime's config) or turn the "
-            "model's reasoning off"
-        )
+        expected = ("a verdict after the reasoning; allow more tokens (reasoning_tokens in the runtime's config) "
+                    "or turn the model's reasoning off")  # fmt: skip
         raise json_reply.malformed("the reply ends inside its reasoning", reply.text or reply.reasoning or "", expected)
     begin, end = _place(reply.text)
     if (begin, end) == (0, len(reply.text)):

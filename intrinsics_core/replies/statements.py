@@ -116,11 +116,9 @@ def written(task: Task, statements: Sequence[Statement]) -> list[dict[str, Any]]
         for k, quote in enumerate(statement.citations):
             whole = texts.get(quote.source)
             if whole is None or _place(quote.text, whole) != (quote.begin, quote.end):
-                raise InvalidInput(
-                    f"statements[{i}].citations[{k}] is not the first occurrence of its words in its source",
-                    expected="the first occurrence",
-                    got=repr((quote.source, quote.begin, quote.end, quote.text)),
-                )
+                got = repr((quote.source, quote.begin, quote.end, quote.text))
+                raise InvalidInput(f"statements[{i}].citations[{k}] is not where its words first occur in its source",
+                                   expected="the first occurrence", got=got)  # fmt: skip
             cited.append({"source": short(quote.source), "quote": quote.text})
         rows.append({"text": text, "citations": cited})
     return rows

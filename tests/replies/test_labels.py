@@ -128,8 +128,21 @@ def test_alternatives_that_are_spelled_alike_are_summed() -> None:
 
 
 def test_the_generated_token_counts_once_whether_it_is_among_the_alternatives_or_not() -> None:
-    for top in ([("8", 0.25), ("9", 0.5)], [("9", 0.5)], [("8", 0.125), ("9", 0.5)]):
+    for top in ([("8", 0.25), ("9", 0.75)], [("9", 0.75)], [("8", 0.125), ("9", 0.625)]):
         place = TokenLogprob("8", math.log(0.25), tuple((t, math.log(p)) for t, p in top))
         found = label_probabilities([place], tuple("0123456789"))
         alike = 0.125 if ("8", 0.125) in top else 0.0  # another token of the same spelling
-        assert found is not None and found["8"] == pytest.approx((0.25 + alike) / (0.75 + alike))
+        assert found is not None and found["8"] == pytest.approx(0.25 + alike)
+
+
+def test_a_label_that_no_alternative_leads_to_has_no_more_than_the_least_of_them() -> None:
+    """Servers that constrain a reply may list the twenty likeliest tokens as they were before the constraint."""
+    found = label_probabilities([token("un", 0.01, **{"...": 0.6, "true": 0.005})], ANSWERABLE)
+    assert found == pytest.approx({"answerable": 1 / 3, "unanswerable": 2 / 3})
+    sure = label_probabilities([token("un", 0.999, **{"...": 0.0009})], ANSWERABLE)  # 0.0001 is left
+    assert sure is not None and sure["answerable"] == pytest.approx(0.0001, rel=0.01)
+    place = token("8", 0.5, **{"9": 0.25, "x": 0.2})  # eight digits share 0.05
+    digits = label_probabilities([place], tuple("0123456789"))
+    assert (
+        digits is not None and digits["0"] == pytest.approx(0.05 / 8 / 0.8) and sum(digits.values()) == pytest.approx(1)
+    )
