@@ -52,12 +52,12 @@ class Kind(NamedTuple):
     alora: bool = False
 
 
-KINDS = {
+KINDS = {  # a template without special tokens needs --invocation, so an aLoRA comes first
+    "of like length, aLoRA": Kind(grouped=True, alora=True),
+    "of like length, aLoRA, gradients of all tokens": Kind(grouped=True, by="all", alora=True),
     "as drawn": Kind(),
     "of like length (--grouped)": Kind(grouped=True),
     "of like length, trl's own loss": Kind(grouped=True, by="trl"),
-    "of like length, aLoRA, gradients of all tokens": Kind(grouped=True, by="all", alora=True),
-    "of like length, aLoRA": Kind(grouped=True, alora=True),
 }
 
 

@@ -13,7 +13,7 @@ from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.intrinsics.options import record_of
 from intrinsics_core.protocol.errors import InvalidInput
 from intrinsics_core.protocol.task import today
-from intrinsics_core.training.asking_by import asked_by, with_name
+from intrinsics_core.training.asking_by import asked_by
 from intrinsics_core.training.card import card
 from intrinsics_core.training.checkpoints import begin, digest, noted
 from intrinsics_core.training.examples import examples
@@ -125,7 +125,7 @@ def train(
                 outcome=outcome, version=__version__)  # fmt: skip
     (folder / "README.md").write_text(text, encoding="utf-8")
     if asked.file is not None:
-        (folder / FILE).write_text(with_name(asked.file, intrinsic), encoding="utf-8")
+        (folder / FILE).write_text(asked.file, encoding="utf-8")
     summary: dict[str, Any] = {"counts": counts} | {name: outcome[name] for name in ("steps", "epochs", "best", "log")}
     (folder / LOG).write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return Trained(folder, served, **summary)

@@ -36,7 +36,7 @@ def asked_by(intrinsic: str, name: str | None = None, model: str | None = None) 
         InvalidInput: there is no such profile or file, it does not serve the intrinsic, or asks no adapter.
     """
     if name is None or name.startswith(_PLACED):
-        text = _own(intrinsic) if name is None else _at(name.partition(":")[2], intrinsic, model)
+        text = with_name(_own(intrinsic) if name is None else _at(name.partition(":")[2], intrinsic, model), intrinsic)
         shown = "io.yaml" if name is None else name
         spec = parse(yaml_loader.load(text), intrinsic, shown)
         return AskedBy(shown, from_specs({intrinsic: spec}), text)
@@ -70,9 +70,16 @@ def _at(place: str, intrinsic: str, model: str | None) -> str:
     return text
 
 
+class _Quoted(yaml.SafeDumper):
+    """Text stays text: PyYAML leaves some without quotes that is read here as a number."""
+
+
+_Quoted.add_representer(str, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
 def with_name(text: str, intrinsic: str) -> str:
-    """The file with the intrinsic's name in it: without one, a file is called after its folder."""
+    """The file with the intrinsic's name in it: without one, a file is called after its folder. Comments are lost."""
     value = yaml_loader.load(text)
     if isinstance(value, dict) and value.get("name") is None:
-        return yaml.safe_dump({**value, "name": intrinsic}, allow_unicode=True, sort_keys=False)
+        return yaml.dump({**value, "name": intrinsic}, Dumper=_Quoted, allow_unicode=True, sort_keys=False)
     return text

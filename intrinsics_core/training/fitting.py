@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from intrinsics_core._support.extras import install_command
-from intrinsics_core.local.kv_cache import can_share
 from intrinsics_core.local.peft_adapters import LoadedAdapter
 from intrinsics_core.local.transformers import base_model, load_errors
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.training.checkpoints import CHECKPOINTS, WHOLE
 from intrinsics_core.training.examples import Example
-from intrinsics_core.training.prefix import behind_prefix
+from intrinsics_core.training.prefix import behind_prefix, can_cut
 from intrinsics_core.training.regime import Regime
 from intrinsics_core.training.working_type import working_type
 
@@ -127,7 +126,7 @@ def _trainer_for(device: Any, activated: LoadedAdapter | None = None) -> Any:
     class OfReplies(SFTTrainer):
         def compute_loss(self, model: Any, inputs: Any, return_outputs: Any = 0, num_items_in_batch: Any = 0) -> Any:
             following = pad(inputs.pop("labels")[:, 1:], (0, 1), value=-100)
-            if activated is not None and can_share(model.config, windows=True):
+            if activated is not None and can_cut(model.get_base_model()):
                 following, inputs = behind_prefix(model, activated, following, **inputs)
             scored = following != -100
             head = model.get_output_embeddings()

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
-from intrinsics_core.local.kv_cache import cache_name
+from intrinsics_core.local.kv_cache import cache_name, can_share
 from intrinsics_core.local.peft_adapters import LoadedAdapter
+
+_BY_LENGTH = ("longrope", "dynamic")  # rotations that change with the length of what is read
+
+
+def can_cut(base: Any) -> bool:
+    """Whether a model reads a text in two parts as it reads the whole, each row at positions of its own."""
+    turned = str(getattr(base.config.get_text_config(), "rope_parameters", ""))
+    return (can_share(base.config, windows=True) and "position_ids" in signature(base.forward).parameters
+            and not any(kind in turned for kind in _BY_LENGTH))  # fmt: skip
 
 
 def behind_prefix(
@@ -17,6 +27,7 @@ def behind_prefix(
     """
     import torch
     from torch.nn.functional import pad
+    from transformers import DynamicCache
 
     starts = [adapter.start(row) for row in input_ids.tolist()]
     at = max(1, *starts)
@@ -28,10 +39,9 @@ def behind_prefix(
     ids, seen, following = aligned(input_ids, 0), aligned(attention_mask, 0), aligned(following, -100)
     places = (seen.cumsum(1) - 1).clamp(min=0)
     end = int(seen.any(dim=0).nonzero().max()) + 1
+    read = {cache_name(model.get_base_model()): DynamicCache(config=model.config), "use_cache": True}
     with torch.no_grad(), model.disable_adapter():
-        read = model(input_ids=ids[:, :at], attention_mask=seen[:, :at], position_ids=places[:, :at], use_cache=True,
-                     logits_to_keep=1)  # fmt: skip
-    return following[:, at:end], {
+        model(input_ids=ids[:, :at], attention_mask=seen[:, :at], position_ids=places[:, :at], logits_to_keep=1, **read)
+    return following[:, at:end], read | {
         "input_ids": ids[:, at:end], "attention_mask": seen[:, :end], "position_ids": places[:, at:end],
-        cache_name(model.get_base_model()): read.past_key_values, "use_cache": True,
     }  # fmt: skip

@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.model,
     pytest.mark.skipif(folder() is None, reason=f"{FOLDER} names no folder with a model"),
 ]
-SHORT = ("query-rewrite", "answer-relevance")  # no document is read, and little is written
 NEEDS = {"llama_cpp": "xllamacpp", "vllm": "vllm", "transformers": "torch"}
 
 
@@ -63,13 +62,8 @@ def test_a_verdict_of_one_label_is_read_with_its_probability(runtime: Runtime, n
     assert all(result.usage.prompt_tokens > 100 for result in results)
 
 
-def test_what_cannot_be_read_is_a_malformed_reply_and_nothing_else(
-    runtime: Runtime, request: pytest.FixtureRequest
-) -> None:
-    slow = request.node.callspec.params["runtime"] == "llama_cpp"  # a core reads some ten tokens a second there
+def test_what_cannot_be_read_is_a_malformed_reply_and_nothing_else(runtime: Runtime) -> None:
     for table in tables("plain", 1):
-        if slow and table.name not in SHORT:
-            continue
         for result in run_many([table.call(item) for item in table.items[:1]], Bounded(runtime)):
             assert not isinstance(result, IntrinsicsError) or isinstance(result, MalformedReply), (table.name, result)
 

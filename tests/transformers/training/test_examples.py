@@ -12,6 +12,7 @@ import pytest
 import intrinsics_core as ic
 from intrinsics_core.intrinsics import TABLE
 from intrinsics_core.profiles import profile as by_name
+from intrinsics_core.profiles.io_yaml import yaml_loader
 from intrinsics_core.protocol import results
 from intrinsics_core.protocol.errors import InvalidInput, RuntimeUnavailable
 from intrinsics_core.protocol.requests import Generated, Outcome, Request
@@ -196,9 +197,21 @@ def test_the_file_beside_the_weights_asks_as_they_were_trained(
     intrinsic: str, name: str, named: Callable[[str], str | None], tmp_path: Path
 ) -> None:
     asked = asked_by(intrinsic, named(name))
-    (tmp_path / "io.yaml").write_text(with_name(asked.file or "", intrinsic), encoding="utf-8")
+    (tmp_path / "io.yaml").write_text(asked.file or "", encoding="utf-8")
     ours, theirs = asked.profile.specs[intrinsic], by_name(f"io.yaml:{tmp_path}").specs[intrinsic]  # type: ignore[attr-defined]
     assert replace(theirs, source=ours.source) == ours
+
+
+def test_a_file_without_a_name_is_read_as_before_with_one() -> None:
+    """PyYAML's own text of it would have numbers among the words."""
+    file = 'response_format: {type: string, enum: ["08", "1e5", "yes", "-.5", "\\u0085x", 8, 1.5]}\nmodel: ~'
+    for text in (
+        file,
+        "\n  " + file.replace("\n", "\n  "),
+        '{"model": null, "response_format": {"enum": ["08", "é"]}}',
+    ):
+        assert yaml_loader.load(with_name(text, "citations")) == {**yaml_loader.load(text), "name": "citations"}
+    assert with_name("name: gate # ours", "citations") == "name: gate # ours"
 
 
 def test_regimes_are_the_papers_and_numbers_are_checked() -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
@@ -85,7 +86,10 @@ def test_the_loss_is_that_of_trl(
     from intrinsics_core.training import fitting
 
     settings = {"dtype": "float32", "epochs": 2, "held": 0.2, "accumulate": 2, "alora": alora}
+    cut = Mock(side_effect=fitting.behind_prefix)
+    monkeypatch.setattr(fitting, "behind_prefix", cut)
     ours = trained("hallucination-detection", **settings)
+    assert cut.called is alora
     monkeypatch.setattr(fitting, "_trainer_for", lambda *_: SFTTrainer)
     theirs = trained("hallucination-detection", **settings, out=tmp_path / "theirs")
     assert losses(ours) == pytest.approx(losses(theirs), rel=1e-5) and ours.best == pytest.approx(theirs.best, rel=1e-5)
@@ -123,6 +127,24 @@ def test_rows_of_any_length_have_the_loss_of_one_pass_over_all_tokens() -> None:
         )
         assert ours == pytest.approx(loss, rel=1e-5) and slopes.abs().max() > 0
         torch.testing.assert_close(our_slopes, slopes, rtol=1e-4, atol=1e-6)
+
+
+def test_only_what_is_read_in_parts_as_in_one_is_cut() -> None:
+    from transformers import AutoModelForCausalLM, GPT2Config, MistralConfig, Phi3Config, Qwen3NextConfig, XLNetConfig
+
+    from intrinsics_core.training.prefix import can_cut
+
+    small: dict[str, Any] = {"vocab_size": 9, "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 2,
+                             "num_attention_heads": 2, "num_key_value_heads": 1, "pad_token_id": 0}  # fmt: skip
+    long = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0, 1.0], "long_factor": [2.0, 2.0],
+            "original_max_position_embeddings": 4}  # fmt: skip
+    states = Qwen3NextConfig(**small, head_dim=4, num_experts=2, layer_types=["linear_attention", "full_attention"])
+    told = [can_cut(AutoModelForCausalLM.from_config(config)) for config in (
+        MistralConfig(**small), GPT2Config(vocab_size=9, n_embd=8, n_layer=1, n_head=2), Phi3Config(**small),
+        Phi3Config(**small, rope_parameters=long), states,
+        XLNetConfig(vocab_size=9, d_model=8, n_layer=1, n_head=2, d_inner=8),
+    )]  # fmt: skip
+    assert told == [True, True, True, False, False, False]
 
 
 KILLED = """
