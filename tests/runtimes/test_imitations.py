@@ -565,17 +565,19 @@ def test_a_reply_that_is_cut_off_says_nothing_about_constraints(serve, runtime):
 
 
 @pytest.mark.parametrize(
-    "thoughts", [{"content": None, "reasoning_content": "Let me see, {"}, {"content": 'Perhaps {"a": 2}? But wait'}]
+    ("thoughts", "cuts"),
+    [({"content": None, "reasoning_content": "Let me see, {"}, 1), ({"content": 'Perhaps {"a": 2}? But wait'}, 2)],
 )
-def test_reasoning_gets_tokens_of_its_own_once_a_reply_ends_inside_it(serve, runtime, thoughts):
+def test_reasoning_gets_tokens_of_its_own_once_a_reply_ends_inside_it(serve, runtime, thoughts, cuts):
+    """Prose is that of a model which nothing held to JSON, until the constraint was said the next way, too."""
     cut = {"message": thoughts, "finish_reason": "length"}
     done = {"message": {"content": '{"a": 1}', "reasoning_content": "I see."}, "finish_reason": "stop"}
-    server = serve(replying(cut, done))
+    server = serve(replying(*[cut] * cuts, done))
     engine = runtime(server, model="m")
     (reply,) = engine.handle([ASKED])
     assert (reply.text, reply.reasoning) == ('{"a": 1}', "I see.")
     engine.handle([Generate("x", messages=(Message("user", "again"),), max_tokens=9)])
-    assert [body["max_tokens"] for body in server.bodies()] == [9, 9 + 4096, 9 + 4096]
+    assert [body["max_tokens"] for body in server.bodies()] == [*[9] * cuts, 9 + 4096, 9 + 4096]
     assert engine.capabilities().reasoning_tokens == 4096
 
     server = serve(replying(done))
@@ -583,10 +585,11 @@ def test_reasoning_gets_tokens_of_its_own_once_a_reply_ends_inside_it(serve, run
     assert server.bodies()[0]["max_tokens"] == 109
 
 
-def test_prose_of_a_model_that_nothing_held_to_json_is_no_reasoning(serve, runtime):
-    """The first reply of llama.cpp names it: the constraint that it dropped is said its own way, with as few tokens."""
+@pytest.mark.parametrize("named", ["llama.cpp", "uvicorn"])
+def test_prose_of_a_model_that_nothing_held_to_json_is_no_reasoning(serve, runtime, named):
+    """The constraint that the server dropped is said the next way, with as few tokens."""
     answer = replying({"message": {"content": "The museum opens at"}, "finish_reason": "length"}, '{"a": 1}')
-    server = serve(lambda received: replace(answer(received), headers={"Server": "llama.cpp"}))
+    server = serve(lambda received: replace(answer(received), headers={"Server": named}))
     engine = runtime(server, model="m")
     (reply,) = engine.handle([ASKED])
     assert reply.text == '{"a": 1}'

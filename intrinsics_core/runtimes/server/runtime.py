@@ -142,13 +142,11 @@ class ServerRuntime(ConnectedRuntime):
                         if lesson is None:
                             return outcome.error
                     elif isinstance(outcome, Generated):
-                        lesson_or_error = self._server.learn_from_reply(
-                            request, dialect, said, outcome, cramped=cramped
-                        )
-                        if not isinstance(lesson_or_error, Lesson):
-                            outcome = lesson_or_error or outcome
+                        learnt = self._server.learn_from_reply(request, dialect, said, outcome, cramped=cramped)
+                        if not isinstance(learnt, Lesson):
+                            outcome = learnt or outcome
                             break
-                        lesson = lesson_or_error
+                        lesson = learnt
                     else:
                         break
                     dialect = lesson.change(dialect)

@@ -204,11 +204,12 @@ class ServerState:
         kept = constraint_kept(held, reply) if held else None
         # The reply itself may have said who the server is: then its key was ignored, also where the reply keeps to it.
         ignored = held and self.dialect.constraints == "response_format" and self.constraints is None
-        if (ignored or (kept is False and not self._tried_next)) and self._next_way(request, dialect, said):
+        prose = unfinished(reply, held) and not unfinished(reply)  # of a model that nothing held to JSON, or a thought
+        if (ignored or ((kept is False or prose) and not self._tried_next)) and self._next_way(request, dialect, said):
             self._tried_next = True
             return Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
         in_full = dialect.reasoning or cramped or request.max_tokens is None
-        if not in_full and unfinished(reply, request.constraint):  # prose of a model that nothing held to JSON is none
+        if not in_full and unfinished(reply, request.constraint):
             return Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
         if kept is not None:
             if not kept and self.kept is not False:
