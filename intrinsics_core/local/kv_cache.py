@@ -74,9 +74,9 @@ def cache_name(model: Any) -> str:
     return "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
 
 
-def can_share(config: Any, *, windows: bool = False) -> bool:
-    """Whether each layer keeps one key and value per token, in ``windows`` of the last: recurrent states do not."""
+def can_share(config: Any) -> bool:
+    """Whether each layer has a key and a value of each token, be it within a window: recurrent states have none."""
     from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
-    kinds = (DynamicLayer, DynamicSlidingWindowLayer) if windows else (DynamicLayer,)
+    kinds = (DynamicLayer, DynamicSlidingWindowLayer)
     return all(type(layer) in kinds for layer in DynamicCache(config=config).layers)

@@ -14,7 +14,7 @@ _BY_LENGTH = ("longrope", "dynamic")  # rotations that change with the length of
 def can_cut(base: Any) -> bool:
     """Whether a model reads a text in two parts as it reads the whole, each row at positions of its own."""
     turned = str(getattr(base.config.get_text_config(), "rope_parameters", ""))
-    return (can_share(base.config, windows=True) and "position_ids" in signature(base.forward).parameters
+    return (can_share(base.config) and "position_ids" in signature(base.forward).parameters
             and not any(kind in turned for kind in _BY_LENGTH))  # fmt: skip
 
 
