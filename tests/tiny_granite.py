@@ -80,22 +80,18 @@ def tokenizer(size: int = 2000) -> Any:
     )
 
 
-def build(
-    out: Path | str, *, adapters: dict[str, Adapter] | None = None, context: int = 2048, window: int | None = None,
-    **shape: Any,
-) -> Path:  # fmt: skip
+def build(out: Path | str, *, adapters: dict[str, Adapter] | None = None, context: int = 2048, **shape: Any) -> Path:
     """Write a base model and its adapters.
 
     Args:
         adapters: folder name -> adapter; two LoRA and two aLoRA where left out.
         context: the model's context window, in tokens.
-        window: makes it a Mistral, each of whose tokens attends to so many before it.
         shape: further arguments of `GraniteConfig`. Two layers of width 128 where left out; a head is 32 wide, the
             least that vLLM's CPU kernels take.
     """
     import torch
     from peft import LoraConfig, get_peft_model
-    from transformers import GraniteConfig, GraniteForCausalLM, MistralConfig, MistralForCausalLM
+    from transformers import GraniteConfig, GraniteForCausalLM
 
     out = Path(out)
     words = tokenizer()
@@ -107,16 +103,11 @@ def build(
         "embedding_multiplier": 12.0, "residual_multiplier": 0.22, "attention_multiplier": 1 / 32,
     }  # fmt: skip
     torch.manual_seed(0)
-    common: dict[str, Any] = {
-        "vocab_size": len(words), "max_position_embeddings": context, "tie_word_embeddings": False, "dtype": "float32",
-        "bos_token_id": end, "eos_token_id": end, "pad_token_id": end, **sizes, **shape,
-    }  # fmt: skip
-    base: Any = (
-        GraniteForCausalLM(GraniteConfig(**common))
-        if window is None
-        else MistralForCausalLM(MistralConfig(**common, sliding_window=window))
-    )
-    base.save_pretrained(out / "base")
+    config = GraniteConfig(
+        vocab_size=len(words), max_position_embeddings=context, tie_word_embeddings=False, dtype="float32",
+        bos_token_id=end, eos_token_id=end, pad_token_id=end, **sizes | shape,
+    )  # fmt: skip
+    GraniteForCausalLM(config).save_pretrained(out / "base")
     for name, adapter in (ADAPTERS if adapters is None else adapters).items():
         torch.manual_seed(adapter.seed)
         targets = ["q_proj", "k_proj", "v_proj"] if adapter.invocation else ["q_proj", "k_proj", "v_proj", "o_proj"]
@@ -129,7 +120,7 @@ def build(
             init_lora_weights=False,  # random weights: an adapter that does nothing would test nothing
             alora_invocation_tokens=invocation,
         )
-        model = get_peft_model(type(base).from_pretrained(out / "base"), lora)
+        model = get_peft_model(GraniteForCausalLM.from_pretrained(out / "base"), lora)
         with torch.no_grad():
             for key, weights in model.named_parameters():
                 if "lora_B" in key:

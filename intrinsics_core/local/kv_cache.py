@@ -74,9 +74,14 @@ def cache_name(model: Any) -> str:
     return "cache" if "cache" in signature(model.forward).parameters else "past_key_values"
 
 
-def can_share(config: Any) -> bool:
-    """Whether each layer has a key and a value of each token, be it within a window: recurrent states have none."""
+def can_share(config: Any, *, windows: bool = False) -> bool:
+    """Whether each layer keeps a key and a value of each token, whatever follows it: recurrent states do not.
+
+    In ``windows``, too, of the last tokens: padding inside a row would push some out of them.
+    """
     from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
-    kinds = (DynamicLayer, DynamicSlidingWindowLayer)
+    if any(kind in str(getattr(config.get_text_config(), "rope_parameters", "")) for kind in ("longrope", "dynamic")):
+        return False
+    kinds = (DynamicLayer, DynamicSlidingWindowLayer) if windows else (DynamicLayer,)
     return all(type(layer) in kinds for layer in DynamicCache(config=config).layers)

@@ -18,8 +18,8 @@ def label_probabilities(
     A label may have several tokenizations, and several labels may share their first tokens. So at each token, all
     alternatives that can only lead to one label are summed for it, weighted with the probability of the tokens before;
     what was generated is followed until it leaves one label. Alternatives that could still lead to several labels, and
-    were not taken, are left out. A label that leaves without an alternative of its own has the most that it can have:
-    the least of those listed, or its part of what they leave. The result is renormalised over the labels.
+    were not taken, are left out. A label that leaves at a place where no alternative leads to it alone has the least
+    of them, or its part of what they leave where that is less. The result is renormalised over the labels.
 
     Args:
         tokens: the generated tokens with their alternatives; None where the runtime gives none.
@@ -41,23 +41,23 @@ def label_probabilities(
             continue
         skipped, own = token.token[: max(0, start - begin)], token.token[max(0, start - begin) :]
         compared = compared or any(text != token.token for text, _ in token.top)
-        listed = _alternatives(token)
+        if not (chosen := _leading_to(typed, own, labels)):
+            return None  # the generated text left every label
+        listed, told = _alternatives(token), set(chosen)
         for text, probability in listed.items():
             # An alternative that differs before `start` would have led to another text altogether.
             candidates = _leading_to(typed, text[len(skipped) :], labels) if text.startswith(skipped) else []
             if len(candidates) == 1:
                 masses[candidates[0]] += reached * probability
-        chosen = _leading_to(typed, own, labels)
-        if not chosen:
-            return None  # the generated text left every label
-        unlisted = [name for name in left if name not in chosen and not masses[name]]
+                told.add(candidates[0])
+        unlisted = [name for name in left if name not in told]
         for name in unlisted:
-            masses[name] = reached * max(0.0, min(*listed.values(), (1 - sum(listed.values())) / len(unlisted)))
+            share = (1 - sum(listed.values())) / len(unlisted)
+            masses[name] += reached * max(0.0, min(share, *filter(None, listed.values()), 1.0))
         if len(chosen) == 1:
             total = sum(masses.values())
             return {name: mass / total for name, mass in masses.items()} if compared and total > 0 else None
-        reached, left = reached * _probability(token.logprob), chosen
-        typed = (typed + own).lstrip(_AROUND)
+        reached, left, typed = reached * _probability(token.logprob), chosen, (typed + own).lstrip(_AROUND)
     return None
 
 

@@ -8,14 +8,10 @@ from typing import Any
 from intrinsics_core.local.kv_cache import cache_name, can_share
 from intrinsics_core.local.peft_adapters import LoadedAdapter
 
-_BY_LENGTH = ("longrope", "dynamic")  # rotations that change with the length of what is read
-
 
 def can_cut(base: Any) -> bool:
     """Whether a model reads a text in two parts as it reads the whole, each row at positions of its own."""
-    turned = str(getattr(base.config.get_text_config(), "rope_parameters", ""))
-    return (can_share(base.config) and "position_ids" in signature(base.forward).parameters
-            and not any(kind in turned for kind in _BY_LENGTH))  # fmt: skip
+    return can_share(base.config, windows=True) and "position_ids" in signature(base.forward).parameters
 
 
 def behind_prefix(

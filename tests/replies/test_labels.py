@@ -139,6 +139,9 @@ def test_a_label_that_no_alternative_leads_to_has_no_more_than_the_least_of_them
     """Servers that constrain a reply may list the twenty likeliest tokens as they were before the constraint."""
     found = label_probabilities([token("un", 0.01, **{"...": 0.6, "true": 0.005})], ANSWERABLE)
     assert found == pytest.approx({"answerable": 1 / 3, "unanswerable": 2 / 3})
+    quoted = [token(' "', 0.9, answer=1e-6), token("un", 0.01, **{"...": 0.6, "true": 0.005})]
+    before = label_probabilities(quoted, ANSWERABLE)  # what another place listed of it does not stand for this one
+    assert before == pytest.approx({"answerable": 1 / 3, "unanswerable": 2 / 3}, rel=1e-3)
     sure = label_probabilities([token("un", 0.999, **{"...": 0.0009})], ANSWERABLE)  # 0.0001 is left
     assert sure is not None and sure["answerable"] == pytest.approx(0.0001, rel=0.01)
     place = token("8", 0.5, **{"9": 0.25, "x": 0.2})  # eight digits share 0.05

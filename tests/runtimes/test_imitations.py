@@ -597,6 +597,40 @@ def test_prose_of_a_model_that_nothing_held_to_json_is_no_reasoning(serve, runti
     assert engine.capabilities().reasoning_tokens == 0
 
 
+def test_prose_in_a_batch_is_no_reasoning_either(serve, runtime):
+    def answer(received: Received) -> Reply:
+        held = "response_format" in received.body
+        message = {"content": '{"a": 1}' if held else "The museum opens at"}
+        return Reply({"choices": [{"message": message, "finish_reason": "stop" if held else "length"}]})
+
+    server = serve(answer)
+    engine = runtime(server, model="m")
+    requests = [replace(ASKED, messages=(Message("user", f"{number}?"),)) for number in range(4)]
+    assert [reply.text for reply in engine.handle(requests)] == ['{"a": 1}'] * 4
+    assert {body["max_tokens"] for body in server.bodies()} == {9}
+    assert engine.capabilities().reasoning_tokens == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "keys"),
+    [
+        ({"constraints": "structured_outputs"}, ["structured_outputs"] * 2),
+        ({"reasoning_tokens": 100}, ["structured_outputs"]),
+        ({}, ["structured_outputs", "response_format", "structured_outputs"]),
+    ],
+    ids=["config", "reasons", "unknown"],
+)
+def test_a_thought_without_a_tag_changes_no_key_for_good(serve, runtime, given, keys):
+    """As of vLLM behind a gateway that hides it."""
+    thought = {"message": {"content": "Let me think about"}, "finish_reason": "length"}
+    done = {"message": {"content": 'I see.</think>{"a": 1}'}, "finish_reason": "stop"}
+    server = serve(replying(*[thought] * (len(keys) - 1), done))
+    engine = runtime(server, model="m", **given)
+    engine.handle([ASKED])
+    assert [next(key for key in body if key in keys) for body in server.bodies()] == keys
+    assert engine.capabilities().constraints == "structured_outputs"
+
+
 def test_a_prompt_that_leaves_no_room_to_reason_is_asked_without(serve, runtime):
     def answer(received: Received) -> Reply:
         if received.body["max_tokens"] > 50:

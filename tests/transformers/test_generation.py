@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from intrinsics_core.protocol.requests import Generate, Generated, JsonSchema
-from tests import tiny_granite
+from intrinsics_core.protocol.requests import Generate, Generated
 from tests.transformers.asked import ALORA, ASSISTANT, CERTAINTY, LORA, asked, context, mixed, reference, text_of
 from tests.transformers.conftest import ADAPTERS
 
@@ -115,36 +114,17 @@ def test_memory_for_prefixes_is_bounded(made: Any) -> None:
         assert 0 < runtime._engine._prefixes.tokens <= 1000
 
 
-def test_windows_of_attention_share_what_is_longer_than_they_are(tmp_path: Path) -> None:
-    from intrinsics_core.local.transformers import TransformersRuntime
-
-    alora = {"uncertainty-alora": tiny_granite.ADAPTERS["uncertainty-alora"]}
-    models = tiny_granite.build(tmp_path, adapters=alora, window=32)
-    first, second = context(30), context(30).replace("Bridge 20", "Tunnel 20")
-    constraint = JsonSchema({"type": "object", "properties": {"certainty": {"enum": ["high", "low"]}},
-                             "required": ["certainty"], "additionalProperties": False})  # fmt: skip
-    places = {"uncertainty": str(models / "uncertainty-alora")}
-    with (
-        TransformersRuntime(str(models / "base"), places) as runtime,
-        TransformersRuntime(str(models / "base"), places, prefix_tokens=0) as plain,
-    ):
-        runtime.handle([asked("uncertainty", first + CERTAINTY)])
-        (reply,) = runtime.handle([asked("uncertainty", second + CERTAINTY, max_tokens=32)])
-        held = asked(None, second + ASSISTANT, constraint=constraint, max_tokens=32)
-        assert texts(runtime, [held]) == texts(plain, [held])  # forced tokens are read at once where keys are shared
-    assert 200 < reply.usage.cached_tokens < reply.usage.prompt_tokens - 100
-    tokens = reference(models, "uncertainty-alora", second + CERTAINTY, tokens=32)
-    assert reply.text == text_of(models, tokens)
-
-
 def test_models_without_a_key_per_token_share_nothing(models: Path) -> None:
-    from transformers import GraniteConfig, MistralConfig, Qwen3NextConfig
+    from transformers import GraniteConfig, LlamaConfig, MistralConfig, Qwen3NextConfig
 
     from intrinsics_core.local.kv_cache import can_share
 
+    windows, states = MistralConfig(num_hidden_layers=2, sliding_window=64), Qwen3NextConfig(num_hidden_layers=4)
     assert can_share(GraniteConfig(num_hidden_layers=2))
-    assert can_share(MistralConfig(num_hidden_layers=2, sliding_window=64))
-    assert not can_share(Qwen3NextConfig(num_hidden_layers=4))
+    assert not can_share(windows) and not can_share(states)
+    assert can_share(windows, windows=True) and not can_share(states, windows=True)
+    turned = {"rope_type": "dynamic", "factor": 2.0, "rope_theta": 1e4}  # by the longest position that is read
+    assert not can_share(LlamaConfig(num_hidden_layers=2, rope_parameters=turned))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])

@@ -200,17 +200,18 @@ class ServerState:
                 expected='documents="messages" in the runtime\'s config',
                 got=f"a prompt of {reply.usage.prompt_tokens} tokens",
             )
+        in_full = dialect.reasoning or cramped or request.max_tokens is None
         held = request.constraint if dialect.constraint_key in said else None
         kept = constraint_kept(held, reply) if held else None
+        prose = not in_full and unfinished(reply, held) and not unfinished(reply)  # nothing held it, or it is a thought
         # The reply itself may have said who the server is: then its key was ignored, also where the reply keeps to it.
-        ignored = held and self.dialect.constraints == "response_format" and self.constraints is None
-        prose = unfinished(reply, held) and not unfinished(reply)  # of a model that nothing held to JSON, or a thought
-        if (ignored or ((kept is False or prose) and not self._tried_next)) and self._next_way(request, dialect, said):
-            self._tried_next = True
+        ignored = held and self.constraints is None and (prose or self.dialect.constraints == "response_format")
+        if (ignored or (kept is False and not self._tried_next)) and self._next_way(request, dialect, said):
+            self._tried_next = self._tried_next or kept is False
             return Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
-        in_full = dialect.reasoning or cramped or request.max_tokens is None
         if not in_full and unfinished(reply, request.constraint):
-            return Lesson(lambda d: replace(d, reasoning=_REASONING), lasting=True)
+            own = dialect.constraints if self._tried_next else self.dialect.constraints
+            return Lesson(lambda d: replace(d, reasoning=_REASONING, constraints=own), lasting=True)
         if kept is not None:
             if not kept and self.kept is not False:
                 self._warn("does not enforce %s. Replies may be malformed", dialect.constraints)
