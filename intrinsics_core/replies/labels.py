@@ -53,7 +53,7 @@ def label_probabilities(
         unlisted = [name for name in left if name not in told]
         for name in unlisted:
             share = (1 - sum(listed.values())) / len(unlisted)
-            masses[name] += reached * max(0.0, min(share, *filter(None, listed.values()), 1.0))
+            masses[name] += reached * max(0.0, min([share, *filter(None, listed.values())]))
         if len(chosen) == 1:
             total = sum(masses.values())
             return {name: mass / total for name, mass in masses.items()} if compared and total > 0 else None

@@ -36,7 +36,7 @@ def asked_by(intrinsic: str, name: str | None = None, model: str | None = None) 
         InvalidInput: there is no such profile or file, it does not serve the intrinsic, or asks no adapter.
     """
     if name is None or name.startswith(_PLACED):
-        text = with_name(_own(intrinsic) if name is None else _at(name.partition(":")[2], intrinsic, model), intrinsic)
+        text = _own(intrinsic) if name is None else _at(name.partition(":")[2], intrinsic, model)
         shown = "io.yaml" if name is None else name
         spec = parse(yaml_loader.load(text), intrinsic, shown)
         return AskedBy(shown, from_specs({intrinsic: spec}), text)
@@ -66,8 +66,7 @@ def _at(place: str, intrinsic: str, model: str | None) -> str:
         raise InvalidInput(
             f"the adapters at {place} are part of a checkpoint", expected="an adapter with weights of its own"
         )
-    (text,) = texts
-    return text
+    return with_name(texts.pop(), intrinsic)
 
 
 class _Quoted(yaml.SafeDumper):

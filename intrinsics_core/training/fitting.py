@@ -95,7 +95,7 @@ def fit(
             Path(args.output_dir, f"checkpoint-{state.global_step}", WHOLE).touch()
 
     stopping = [EarlyStoppingCallback(early_stopping_patience=regime.patience)] if held else []
-    trainer = _trainer_for(model.device, LoadedAdapter("", invocation) if invocation else None)(
+    trainer = _trainer_for(model.device, LoadedAdapter("", invocation) if invocation and can_cut(loaded) else None)(
         model=model,
         args=_arguments(regime, folder, base, rows=len(rows), held=bool(held)),
         train_dataset=_dataset(rows),
@@ -118,7 +118,7 @@ def fit(
     }
 
 
-def _trainer_for(device: Any, activated: LoadedAdapter | None = None) -> Any:
+def _trainer_for(device: Any, in_parts: LoadedAdapter | None = None) -> Any:
     """trl's trainer. Without a GPU it scores prompts, too, so there the same loss is ours: of the reply's tokens."""
     from torch.nn.functional import cross_entropy, pad
     from trl import SFTTrainer
@@ -126,8 +126,8 @@ def _trainer_for(device: Any, activated: LoadedAdapter | None = None) -> Any:
     class OfReplies(SFTTrainer):
         def compute_loss(self, model: Any, inputs: Any, return_outputs: Any = 0, num_items_in_batch: Any = 0) -> Any:
             following = pad(inputs.pop("labels")[:, 1:], (0, 1), value=-100)
-            if activated is not None and can_cut(model.get_base_model()):
-                following, inputs = behind_prefix(model, activated, following, **inputs)
+            if in_parts is not None:
+                following, inputs = behind_prefix(model, in_parts, following, **inputs)
             scored = following != -100
             head = model.get_output_embeddings()
             with head.register_forward_pre_hook(lambda _, states: (states[0][scored],)):

@@ -38,6 +38,5 @@ def behind_prefix(
     read = {cache_name(model.get_base_model()): DynamicCache(config=model.config), "use_cache": True}
     with torch.no_grad(), model.disable_adapter():
         model(input_ids=ids[:, :at], attention_mask=seen[:, :at], position_ids=places[:, :at], logits_to_keep=1, **read)
-    return following[:, at:end], read | {
-        "input_ids": ids[:, at:end], "attention_mask": seen[:, :end], "position_ids": places[:, at:end],
-    }  # fmt: skip
+    inputs = {"input_ids": ids[:, at:end], "attention_mask": seen[:, :end], "position_ids": places[:, at:end]}
+    return following[:, at:end], read | inputs

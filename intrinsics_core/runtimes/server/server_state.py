@@ -200,16 +200,16 @@ class ServerState:
                 expected='documents="messages" in the runtime\'s config',
                 got=f"a prompt of {reply.usage.prompt_tokens} tokens",
             )
-        in_full = dialect.reasoning or cramped or request.max_tokens is None
         held = request.constraint if dialect.constraint_key in said else None
         kept = constraint_kept(held, reply) if held else None
-        prose = not in_full and unfinished(reply, held) and not unfinished(reply)  # nothing held it, or it is a thought
-        # The reply itself may have said who the server is: then its key was ignored, also where the reply keeps to it.
+        cut = not (dialect.reasoning or cramped or request.max_tokens is None) and unfinished(reply, request.constraint)
+        prose = cut and not unfinished(reply)  # nothing held it to JSON, or it is a thought without a tag
+        # A reply may say who the server is: then it ignored the key, even if the reply keeps to it.
         ignored = held and self.constraints is None and (prose or self.dialect.constraints == "response_format")
         if (ignored or (kept is False and not self._tried_next)) and self._next_way(request, dialect, said):
             self._tried_next = self._tried_next or kept is False
             return Lesson(lambda d: replace(d, constraints="response_format"), lasting=True)
-        if not in_full and unfinished(reply, request.constraint):
+        if cut:
             own = dialect.constraints if self._tried_next else self.dialect.constraints
             return Lesson(lambda d: replace(d, reasoning=_REASONING, constraints=own), lasting=True)
         if kept is not None:

@@ -50,12 +50,11 @@ def edited(sentence: str, by: int) -> str | None:
     return None
 
 
-def _passages(folder: DataFolder) -> Iterator[tuple[int, str, list[str], list[str]]]:
-    """(number, id, sentences, the three of them that an answer is made of) of each passage that has enough."""
+def _passages(folder: DataFolder) -> Iterator[tuple[int, str, list[str]]]:
     for number, row in enumerate(wikipedia(folder)):
         sentences = [span.text for span in punkt(plain(row.text))]
         if len(sentences) >= _LEAST and len(set(sentences)) == len(sentences):
-            yield number, row.identity, sentences, [sentences[(number + i) % len(sentences)] for i in (0, 2, 4)]
+            yield number, row.identity, sentences
 
 
 def _task(intrinsic: str, document: list[str], answer: list[str]) -> Task | None:
@@ -72,7 +71,8 @@ def _row(name: str, task: Task, result: dict[str, object]) -> Row:
 
 
 def verdicts(folder: DataFolder) -> Iterator[Row]:
-    for number, name, sentences, (unchanged, changed, removed) in _passages(folder):
+    for number, name, sentences in _passages(folder):
+        unchanged, changed, removed = (sentences[(number + i) % len(sentences)] for i in (0, 2, 4))
         wrong = edited(changed, number)
         if wrong is None:
             continue
@@ -88,11 +88,12 @@ def verdicts(folder: DataFolder) -> Iterator[Row]:
 
 
 def links(folder: DataFolder) -> Iterator[Row]:
-    for number, name, sentences, drawn in _passages(folder):
-        document = [text for text in sentences if text != drawn[2]]
-        answer = [drawn[(i + number) % 3] for i in range(3)]
+    for number, name, sentences in _passages(folder):
+        one, other, removed = (sentences[(number + i) % len(sentences)] for i in (0, 2, 4))
+        document = [text for text in sentences if text != removed]
+        answer = [[one, other, removed][(i + number) % 3] for i in range(3)]
         task = _task("citations", document, answer)
         if task is None:
             continue
-        rests = [(i, document.index(text)) for i, text in enumerate(answer) if text != drawn[2]]
+        rests = [(i, document.index(text)) for i, text in enumerate(answer) if text != removed]
         yield _row(f"wikipedia-{name}", task, sentence_ids.citations(task, rests).model_dump(mode="json"))

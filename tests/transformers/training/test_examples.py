@@ -69,9 +69,8 @@ def test_tokens_are_those_that_the_runtime_sends(
     ) as runtime:
         result = ic.run(call, runtime, profile=asked)
     assert [each.prompt for each in learned] == sent
-    assert all(
-        each.ids[-1] == tokenizer.eos_token_id and sum(each.mask) == len(each.ids[each.start :]) for each in learned
-    )
+    assert all(each.ids[-1] == tokenizer.eos_token_id for each in learned)
+    assert all(sum(each.mask) == len(each.ids) - each.start for each in learned)
     wanted = TABLE[intrinsic].result.model_validate(one["result"])
     assert labels(result) == labels(wanted)
 
@@ -162,9 +161,8 @@ def test_other_rows_that_no_model_could_learn(tokenizer: Any) -> None:
     rewrite = row("query-rewrite")
     result = rewrite["result"] | {"query": "What is <|end_of_text|>?"}
     (example,) = made("query-rewrite", [rewrite | {"result": result}], tokenizer)
-    assert (
-        example.ids[example.start :].count(tokenizer.eos_token_id) == 1
-    )  # a text that spells a special token is no such token
+    reply = example.ids[example.start :]
+    assert reply.count(tokenizer.eos_token_id) == 1  # a text that spells a special token is no such token
     assert tokenizer.encode("a<|end_of_text|>")[-1] == tokenizer.eos_token_id  # and the tokenizer is as before
     with pytest.raises(InvalidInput, match="original: is not this task's last user turn"):
         made("query-rewrite", [rewrite | {"result": rewrite["result"] | {"original": "?"}}], tokenizer)
